@@ -1,0 +1,45 @@
+/** The catalogue of errors that Arpeggio throws. Callers branch on `code`, never on text. */
+
+export type ErrorCode =
+  /** An option or environment variable does not parse; the message lists every problem. */
+  | "ERR_CONFIG_INVALID"
+  /** Another speaker with this node name runs on this host. */
+  | "ERR_ALREADY_RUNNING"
+  /** A caller passed a value that the function's contract excludes. */
+  | "ERR_INTERNAL_ARGUMENT"
+  /** A growing writer would exceed the limit it was made with. */
+  | "ERR_WRITER_FULL"
+  /** A listener could not be opened. */
+  | "ERR_LISTEN"
+  /** The address in an option is no address of this host. */
+  | "ERR_BIND_ADDRESS";
+
+/** A fault of our own or of the user's configuration, with a stable `code`. */
+export class ArpeggioError extends Error {
+  override readonly name = "ArpeggioError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** A system call that failed on a link; `code` is the errno name, such as "ENETDOWN". */
+export class LinkError extends Error {
+  override readonly name = "LinkError";
+  readonly code: string;
+
+  constructor(operation: string, link: string, code: string, options?: ErrorOptions) {
+    super(`${operation} on ${link}: ${code}`, options);
+    this.code = code;
+  }
+}
+
+/** The errno name of a failed system call, or "UNKNOWN" when the thrown value carries none. */
+export function errnoOf(error: unknown): string {
+  if (typeof error === "object" && error !== null && "code" in error && typeof error.code === "string") {
+    return error.code;
+  }
+  return "UNKNOWN";
+}

@@ -1,0 +1,50 @@
+/** The unit of election (DESIGN D3): Services joined over the addresses they share. */
+import type { Ip } from "../net/ip.ts";
+import type { AdvertisementFacts } from "./snapshot.ts";
+
+export interface GroupService {
+  readonly namespace: string;
+  readonly name: string;
+  readonly addresses: readonly Ip[];
+  readonly externalTrafficPolicy: "Cluster" | "Local";
+  /** The advertisements that reach this Service: of its pool, matching its labels. Never empty. */
+  readonly advertisements: readonly AdvertisementFacts[];
+  /** Nodes with an endpoint that is ready, and nodes whose only serving endpoints are terminating. */
+  readonly readyNodes: ReadonlySet<string>;
+  readonly terminatingNodes: ReadonlySet<string>;
+  /** Some endpoint serves, wherever it is; with the files source a Service without any slice counts as served on every node. */
+  readonly hasServingEndpoint: boolean;
+  readonly isServedEverywhere: boolean;
+}
+
+export interface AddressGroup {
+  /** First address of the oldest Service: what is hashed, and the group's name. */
+  readonly key: Ip;
+  readonly addresses: readonly Ip[];
+  /** Oldest first. Never empty. */
+  readonly services: readonly GroupService[];
+}
+
+/** Why an address of a Service is in no group, so that nobody stands for election. */
+export type NoGroupReason =
+  | "not-load-balancer"
+  | "other-load-balancer-class"
+  | "being-deleted"
+  | "no-address"
+  | "invalid-address"
+  | "no-pool"
+  | "no-advertisement"
+  | "shared-address-with-service-selector";
+
+export interface RefusedService {
+  readonly namespace: string;
+  readonly name: string;
+  /** Those that could be parsed. */
+  readonly addresses: readonly Ip[];
+  readonly reason: NoGroupReason;
+}
+
+export interface Derived {
+  readonly groups: readonly AddressGroup[];
+  readonly refused: readonly RefusedService[];
+}
