@@ -1,0 +1,103 @@
+/** What the announcer is told and what it asks for: plain values, so that it knows no socket, clock, gossip or election. */
+import type { Family, Ip } from "../net/ip.ts";
+import type { Mac } from "../net/mac.ts";
+import type { Prefix } from "../net/prefix.ts";
+
+/** A link that may be answered on. */
+export interface AnnounceLink {
+  readonly index: number;
+  readonly name: string;
+  readonly mac: Mac;
+  /** All of DESIGN D3's "usable link": kernel facts, hold-up of 2 s, not excluded. */
+  readonly isUsable: boolean;
+  readonly prefixes: readonly Prefix[];
+  /** Source of unsolicited Neighbor Advertisements; absent: the link cannot speak NDP unasked. */
+  readonly linkLocal?: Ip;
+}
+
+/** The comparison basis of a claim (DESIGN D8, D9), as sent, never recomputed by the receiver. */
+export interface ClaimBasis {
+  readonly incarnation: number;
+  readonly rule: string;
+  readonly term: number;
+  readonly freshness: number;
+  readonly tier: number;
+  readonly score: number;
+  readonly endpointClass: string;
+  readonly hash: string;
+}
+
+/** What this node has to do for one address. Addresses without a duty are answered for by nobody here. */
+export interface Duty {
+  readonly ip: Ip;
+  /** The group's key: a hand-over moves whole groups. */
+  readonly group: string;
+  /** Link names that the advertisements allow; empty means every link. */
+  readonly interfaces: readonly string[];
+  /**
+   * lead: answer. second: watch (the filter lets its packets pass), do not answer.
+   * moved: lost a planned election; go on answering until the new leader is known to answer (its claim, or its frame).
+   * A node that became ineligible has no duty, and stops at once.
+   */
+  readonly role: "lead" | "second" | "moved";
+  readonly basis: ClaimBasis;
+  /** The member that led before, when it is alive and one of ours: the claim goes to it until it says yielded. */
+  readonly previousLeader?: string;
+  readonly second?: string;
+  /** For "moved": who leads now, and whether it sends claims (a Go member does not). */
+  readonly nextLeader?: { readonly node: string; readonly sendsClaims: boolean };
+}
+
+export interface Claim {
+  readonly kind: "claim";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+  readonly basis: ClaimBasis;
+}
+
+export interface Yielded {
+  readonly kind: "yielded";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+}
+
+export type HandoverMessage = Claim | Yielded;
+
+/** A member's links, so that a frame of a member is never taken for a stranger's. */
+export interface MemberMacs {
+  readonly node: string;
+  readonly macs: readonly Mac[];
+}
+
+export type AnnouncerEvent =
+  | { readonly kind: "links"; readonly links: readonly AnnounceLink[] }
+  /** The complete list; what is missing from it is withdrawn. */
+  | { readonly kind: "duties"; readonly duties: readonly Duty[] }
+  | { readonly kind: "members"; readonly members: readonly MemberMacs[] }
+  | { readonly kind: "message"; readonly from: string; readonly message: HandoverMessage }
+  /** A member came back (healed partition, thawed): led addresses are claimed and announced once more, though they never stopped (D6). */
+  | { readonly kind: "rival"; readonly node: string }
+  /** The fence (D7): while muted no frame leaves and none is answered. */
+  | { readonly kind: "mute" }
+  | { readonly kind: "unmute" }
+  | { readonly kind: "tick" };
+
+export type AnnouncerEffect =
+  | { readonly kind: "frame"; readonly linkIndex: number; readonly family: Family; readonly bytes: Uint8Array }
+  | { readonly kind: "join-group"; readonly linkIndex: number; readonly group: Ip }
+  | { readonly kind: "leave-group"; readonly linkIndex: number; readonly group: Ip }
+  /** Addresses whose packets must wake us on this link: led, handing over, second for. */
+  | { readonly kind: "filter"; readonly linkIndex: number; readonly addresses: readonly Ip[] }
+  | { readonly kind: "message"; readonly to: readonly string[]; readonly message: HandoverMessage }
+  | { readonly kind: "noted"; readonly note: AnnouncerNote };
+
+/** What the shell turns into status, logs and metrics. */
+export type AnnouncerNote =
+  | { readonly kind: "armed"; readonly ip: Ip }
+  | { readonly kind: "first-frame"; readonly ip: Ip; readonly linkIndex: number }
+  | { readonly kind: "announced"; readonly ip: Ip; readonly linkIndex: number }
+  | { readonly kind: "stopped"; readonly ip: Ip; readonly cause: "withdrawn" | "claimed" | "frame-heard" | "timeout" }
+  | { readonly kind: "yielded-by"; readonly ip: Ip; readonly node: string }
+  | { readonly kind: "links-share-segment"; readonly linkIndex: number; readonly silentLinkIndex: number };
