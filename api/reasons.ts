@@ -1,0 +1,102 @@
+/** Closed sets of words that /status speaks. The core has its own unions; test/http/reasons.test.ts holds the two equal. */
+
+export const RULES = ["metallb-1", "arpeggio-1"] as const;
+
+/** What a node says of itself in its word. */
+export const WORD_FLAGS = [
+  "ready",
+  "settling",
+  "stepping-down",
+  "cordoned",
+  "network-unavailable",
+  "excluded",
+  "out-of-service",
+  "damped",
+  "leaving",
+] as const;
+
+/** Why a member may not lead an address at all. */
+export const REFUSAL_REASONS = [
+  "not-ready",
+  "excluded",
+  "out-of-service",
+  "no-node-object",
+  "not-selected",
+  "no-local-endpoint",
+  "no-serving-endpoint",
+  "network-unavailable",
+  "not-common-to-group",
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Why a candidate stands behind those of tier 1. */
+export const TIER_REASONS = [
+  "settling",
+  "damped",
+  "cordoned",
+  "stepping-down",
+  "no-usable-link",
+  "network-unavailable",
+  "leaving",
+] as const;
+export type TierReason = (typeof TIER_REASONS)[number];
+
+/** Why an address of a Service is up for no election. */
+export const NO_GROUP_REASONS = [
+  "not-load-balancer",
+  "other-load-balancer-class",
+  "being-deleted",
+  "no-address",
+  "invalid-address",
+  "no-pool",
+  "no-advertisement",
+  "shared-address-with-service-selector",
+] as const;
+export type NoGroupReason = (typeof NO_GROUP_REASONS)[number];
+
+/** Why an address is led by whom it is, or by nobody. */
+export const DECISION_REASONS = [
+  "only-candidate",
+  "best-tier",
+  "preferred-node",
+  "ready-endpoint",
+  "lowest-hash",
+  "no-members",
+  ...REFUSAL_REASONS,
+] as const;
+export type DecisionReason = (typeof DECISION_REASONS)[number];
+
+export const ADDRESS_REASONS = [...DECISION_REASONS, ...NO_GROUP_REASONS] as const;
+export type AddressReason = DecisionReason | NoGroupReason;
+
+/**
+ * What this node does for an address. leading: answers, and is the leader. handing-over: lost a planned election and
+ * answers until the new leader is known to. watching: second in rank. follower: another node leads. nobody: no node does.
+ */
+export const ADDRESS_STATES = ["leading", "handing-over", "watching", "follower", "nobody"] as const;
+
+export const MEMBER_STATES = ["alive", "suspect", "dead", "left"] as const;
+
+/** What this node still waits for; "ready" when nothing. */
+export const READY_REASONS = ["ready", "reading-sources", "opening-sockets", "joining-peers"] as const;
+
+/** Why the rule in force is what it is: the least that a member can, what members still use, or the cap of --election. */
+export const RULE_REASONS = ["all-members-can", "member-can-less", "member-uses-less", "capped", "gossip-off"] as const;
+
+/** Why a link is not answered on. */
+export const LINK_REASONS = [
+  "loopback",
+  "not-ethernet",
+  "no-broadcast",
+  "no-arp",
+  "admin-down",
+  "no-carrier",
+  "has-master",
+  "excluded",
+  "not-selected",
+  "just-came-up",
+  "socket-failed",
+] as const;
+
+/** reading: nothing complete was read yet. stale: the last good reading stands, the source is away. */
+export const SOURCE_STATES = ["reading", "current", "stale", "not-available"] as const;

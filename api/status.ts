@@ -1,0 +1,163 @@
+/**
+ * `GET /status`: what one speaker knows and does, as a static type and a JSON schema from one definition.
+ * Fields are added, never renamed or given another meaning. Times are ISO 8601 in UTC; durations are named with their unit.
+ */
+import { Type } from "typebox";
+import {
+  ADDRESS_REASONS,
+  ADDRESS_STATES,
+  LINK_REASONS,
+  MEMBER_STATES,
+  READY_REASONS,
+  RULE_REASONS,
+  RULES,
+  SOURCE_STATES,
+  WORD_FLAGS,
+} from "./reasons.ts";
+
+/** Documents are values: nobody who receives one may change it. */
+export type Immutable<Value> = Value extends readonly (infer Item)[]
+  ? readonly Immutable<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
+    : Value;
+
+/** What is not listed here is not served: a field by accident would become a promise. */
+const closed = { additionalProperties: false } as const;
+
+const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
+const Count = Type.Integer({ minimum: 0 });
+const Flags = Type.Array(Type.Enum(WORD_FLAGS));
+
+const ReadyStatus = Type.Object(
+  {
+    isReady: Type.Boolean({
+      description: "May lead: sources read, packet sockets open, one exchange with a peer done",
+    }),
+    reason: Type.Enum(READY_REASONS, { description: "What is still waited for" }),
+    since: Time,
+  },
+  closed,
+);
+
+const WordStatus = Type.Object(
+  {
+    highestRule: Type.Enum(RULES, { description: "The highest election rule that this node can follow" }),
+    ruleInUse: Type.Enum(RULES),
+    flags: Flags,
+    readySeconds: Type.Integer({ minimum: 0, description: "Coarse, as told to the others" }),
+    restarts: Type.Integer({ minimum: 0, description: "Own restarts without a leave" }),
+    refutes: Type.Integer({ minimum: 0, description: "Death verdicts about this node that it refuted" }),
+    links: Type.Array(
+      Type.Object(
+        { index: Count, mac: Type.String(), isUsable: Type.Boolean(), name: Type.Optional(Type.String()) },
+        closed,
+      ),
+    ),
+    prefixes: Type.Array(Type.Object({ linkIndex: Count, prefix: Type.String() }, closed)),
+    isTruncated: Type.Boolean({ description: "Not everything fitted: what is not listed is unknown to the others" }),
+  },
+  { ...closed, description: "What this node tells the others of itself" },
+);
+
+const ElectionStatus = Type.Object(
+  {
+    rule: Type.Enum(RULES, { description: "The election rule in force" }),
+    reason: Type.Enum(RULE_REASONS),
+    since: Time,
+  },
+  closed,
+);
+
+const GossipStatus = Type.Object(
+  {
+    isOn: Type.Boolean({ description: "Off: the death of a node is detected by the API server" }),
+    isEncrypted: Type.Boolean(),
+    endpoint: Type.Optional(Type.String({ description: "Where this node listens, UDP and TCP" })),
+  },
+  closed,
+);
+
+const MemberStatus = Type.Object(
+  {
+    name: Type.String(),
+    state: Type.Enum(MEMBER_STATES),
+    since: Time,
+    endpoint: Type.String({ description: "192.0.2.1:7946 or [2001:db8::1]:7946" }),
+    incarnation: Count,
+    isGo: Type.Boolean({ description: "A member without Arpeggio's word: MetalLB's speaker" }),
+    isReady: Type.Boolean({ description: "A Go member is always ready" }),
+    flags: Flags,
+  },
+  closed,
+);
+
+const LinkStatus = Type.Object(
+  {
+    name: Type.String(),
+    index: Count,
+    mac: Type.String(),
+    prefixes: Type.Array(Type.String(), { description: "Reached on the link without a gateway" }),
+    isUsable: Type.Boolean({ description: "Addresses may be answered for on it" }),
+    reason: Type.Optional(Type.Enum(LINK_REASONS, { description: "Why it is not usable" })),
+    problems: Type.Array(Type.String(), { description: "Sentences" }),
+  },
+  closed,
+);
+
+const SourceStatus = Type.Object(
+  {
+    kind: Type.Union([Type.Literal("files"), Type.Literal("kubernetes")]),
+    location: Type.Optional(Type.String({ description: "The folder, or the API server" })),
+    state: Type.Enum(SOURCE_STATES),
+    objects: Type.Record(Type.String(), Count, { description: "Resource kind, such as Service, to how many of it" }),
+    problems: Type.Array(Type.String(), { description: "Sentences; with files they begin with file:line" }),
+    lastChange: Type.Optional(Time),
+  },
+  closed,
+);
+
+/** What both documents say of an address. */
+export const addressFields = {
+  address: Type.String(),
+  state: Type.Enum(ADDRESS_STATES, { description: "What this node does for the address" }),
+  leader: Type.Optional(Type.String({ description: "Node name; absent: nobody" })),
+  reason: Type.Enum(ADDRESS_REASONS, { description: "Why that leader, or why nobody" }),
+  since: Type.String({ format: "date-time", description: "When this leader, or nobody, came to be; ISO 8601, UTC" }),
+  previousLeader: Type.Optional(Type.String()),
+  requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
+  lastAnnouncement: Type.Optional(
+    Type.String({ format: "date-time", description: "Last unasked-for frame by this process; ISO 8601, UTC" }),
+  ),
+};
+
+const AddressStatus = Type.Object(
+  {
+    ...addressFields,
+    group: Type.Optional(
+      Type.String({ description: "Key of the group of addresses that are led together; absent: in no election" }),
+    ),
+    services: Type.Array(Type.String({ description: "namespace/name" })),
+  },
+  closed,
+);
+
+export const StatusSchema = Type.Object(
+  {
+    node: Type.String(),
+    version: Type.String(),
+    at: Time,
+    startedAt: Time,
+    ready: ReadyStatus,
+    word: WordStatus,
+    election: ElectionStatus,
+    gossip: GossipStatus,
+    members: Type.Array(MemberStatus),
+    links: Type.Array(LinkStatus),
+    sources: Type.Array(SourceStatus),
+    addresses: Type.Array(AddressStatus),
+  },
+  { ...closed, title: "Status" },
+);
+
+export type StatusDocument = Immutable<Type.Static<typeof StatusSchema>>;
