@@ -1,0 +1,49 @@
+/**
+ * The fence (DESIGN D7): a speaker that stood still may have been replaced, so it stays mute until somebody has told it
+ * what it missed. Pure: gaps, acks and time in, "mute" or "open" out.
+ */
+
+/** A gap in our own turning that makes us ask before we answer. */
+export const GAP_MS = 250;
+/** Nobody answers for this long: we are alone, and go on. */
+export const ALONE_MS = 300;
+/** How many members are asked. */
+export const ASKED_MEMBERS = 3;
+
+export type Fence =
+  | { readonly kind: "open"; readonly lastTurnMs: number }
+  | { readonly kind: "mute"; readonly lastTurnMs: number; readonly sinceMs: number };
+
+/** What a member answered: the state in which it holds us, and at which incarnation. */
+export interface HeldAs {
+  readonly state: "alive" | "suspect" | "dead" | "left" | "unknown";
+  readonly incarnation: number;
+}
+
+export function openFence(nowMs: number): Fence {
+  return { kind: "open", lastTurnMs: nowMs };
+}
+
+/** Every event and every beat passes here first. A gap closes the fence, or closes it anew. */
+export function turn(fence: Fence, nowMs: number): { readonly fence: Fence; readonly hadGap: boolean } {
+  const hadGap = nowMs - fence.lastTurnMs > GAP_MS;
+  if (hadGap) return { fence: { kind: "mute", lastTurnMs: nowMs, sinceMs: nowMs }, hadGap };
+  return { fence: { ...fence, lastTurnMs: nowMs }, hadGap };
+}
+
+/** An answer that holds us alive at our incarnation opens; any other leaves us mute until the election has heard of it. */
+export function hear(fence: Fence, held: HeldAs, ownIncarnation: number): Fence {
+  if (fence.kind === "open") return fence;
+  const holdsUsAlive = (held.state === "alive" || held.state === "suspect") && held.incarnation === ownIncarnation;
+  return holdsUsAlive ? { kind: "open", lastTurnMs: fence.lastTurnMs } : fence;
+}
+
+/** Opens when the time alone is over: by then a verdict about us has led to an election, or nobody is there. */
+export function expire(fence: Fence, nowMs: number): Fence {
+  if (fence.kind === "open" || nowMs - fence.sinceMs < ALONE_MS) return fence;
+  return { kind: "open", lastTurnMs: fence.lastTurnMs };
+}
+
+export function fenceDeadlineMs(fence: Fence): number | undefined {
+  return fence.kind === "mute" ? fence.sinceMs + ALONE_MS : undefined;
+}

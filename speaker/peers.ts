@@ -1,0 +1,55 @@
+/** Peers by name or address: resolved again and again, because a name may move (DESIGN D17, D6). */
+import { createSocket } from "node:dgram";
+import { lookup } from "node:dns/promises";
+import { familyOf, type Ip, parseIp } from "../src/net/ip.ts";
+
+/** A peer as the user wrote it: a host name or an address, and a port. */
+export interface PeerName {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface PeerEndpoint {
+  readonly ip: Ip;
+  readonly port: number;
+}
+
+/** Names are looked up again after this long. */
+export const RESOLVE_INTERVAL_MS = 10_000;
+
+/** All addresses of all peers; a name that does not resolve now contributes none. */
+export async function resolvePeers(peers: readonly PeerName[]): Promise<PeerEndpoint[]> {
+  const found = await Promise.all(peers.map(resolvePeer));
+  return found.flat();
+}
+
+async function resolvePeer({ host, port }: PeerName): Promise<PeerEndpoint[]> {
+  const address = parseIp(host);
+  if (address !== undefined) return [{ ip: address, port }];
+  try {
+    const entries = await lookup(host, { all: true });
+    return entries.flatMap((entry) => {
+      const ip = parseIp(entry.address);
+      return ip === undefined ? [] : [{ ip, port }];
+    });
+  } catch {
+    // A name that is unknown for now is asked again in ten seconds; members that were met stay known by address.
+    return [];
+  }
+}
+
+/** The address this host would send from towards `peer`; a connected UDP socket sends nothing. Undefined when there is no route. */
+export async function sourceAddressTowards(peer: PeerEndpoint): Promise<Ip | undefined> {
+  const socket = createSocket(familyOf(peer.ip) === 6 ? "udp6" : "udp4");
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once("error", reject);
+      socket.connect(peer.port, peer.ip, resolve);
+    });
+    return parseIp(socket.address().address);
+  } catch {
+    return undefined;
+  } finally {
+    socket.close();
+  }
+}

@@ -1,0 +1,26 @@
+/** What the announcer's driver needs of the system: narrow, so that a simulated segment can stand in for the kernel. */
+import type { Family, Ip } from "../net/ip.ts";
+import type { Prefix } from "../net/prefix.ts";
+
+/** `frame` is valid during the call only. */
+export type FrameListener = (linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined) => void;
+
+export interface PacketPort {
+  /** The links to keep sockets on; one that fails disturbs no other and is tried again. */
+  setLinks(links: readonly { readonly index: number; readonly name: string }[]): void;
+  /** Only packets that concern these addresses wake us; `prefixes` serve where exact addresses do not fit. */
+  setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void;
+  /** Queues a frame; `bytes` may be reused when the call returns. */
+  send(linkIndex: number, family: Family, bytes: Uint8Array): void;
+  flush(): void;
+  /** Drops what is queued unread on every socket; gives the number of frames. */
+  discardAll(): number;
+  /** Delivers what is queued, until the sockets are empty. */
+  drainAll(): void;
+}
+
+/** Really joined solicited-node groups, so that switches that snoop MLD forward solicitations. */
+export interface GroupPort {
+  join(linkIndex: number, group: Ip): void;
+  leave(linkIndex: number, group: Ip): void;
+}

@@ -1,0 +1,44 @@
+import { expect } from "chai";
+import { expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "../../speaker/fence.ts";
+
+/** A fence that turned at 1,000 ms and then not again until 2,000 ms. */
+function mutedAt2000(): Fence {
+  return turn(openFence(1_000), 2_000).fence;
+}
+
+describe("fence", () => {
+  it("stays open while turns are at most 250 ms apart", () => {
+    let fence = openFence(0);
+    for (let nowMs = 250; nowMs <= 2_500; nowMs += 250) {
+      const turned = turn(fence, nowMs);
+      expect(turned.hadGap).to.equal(false);
+      fence = turned.fence;
+    }
+    expect(fence.kind).to.equal("open");
+  });
+
+  it("closes after a gap of more than 250 ms, until 300 ms after it when nobody answers", () => {
+    const fence = turn(openFence(0), 251).fence;
+    expect(fence.kind).to.equal("mute");
+    expect(fenceDeadlineMs(fence)).to.equal(551);
+    expect(expire(fence, 550).kind).to.equal("mute");
+    expect(expire(fence, 551).kind).to.equal("open");
+  });
+
+  it("opens at once when a member holds us alive, or suspect, at our incarnation", () => {
+    expect(hear(mutedAt2000(), { state: "alive", incarnation: 7 }, 7).kind).to.equal("open");
+    expect(hear(mutedAt2000(), { state: "suspect", incarnation: 7 }, 7).kind).to.equal("open");
+  });
+
+  it("stays mute when a member holds us dead, or alive at an older incarnation", () => {
+    expect(hear(mutedAt2000(), { state: "dead", incarnation: 7 }, 7).kind).to.equal("mute");
+    expect(hear(mutedAt2000(), { state: "alive", incarnation: 6 }, 7).kind).to.equal("mute");
+    expect(hear(mutedAt2000(), { state: "unknown", incarnation: 0 }, 7).kind).to.equal("mute");
+  });
+
+  it("starts its wait again when a second gap follows the first", () => {
+    const again = turn(mutedAt2000(), 2_260);
+    expect(again.hadGap).to.equal(true);
+    expect(fenceDeadlineMs(again.fence)).to.equal(2_560);
+  });
+});
