@@ -1,0 +1,65 @@
+/** Which pool holds an address: sorted ranges, so that 10,000 Services cost a binary search each. Pure. */
+import { type Family, familyOf, type Ip, ipToBigInt } from "../net/ip.ts";
+import type { PoolFacts } from "./snapshot.ts";
+
+interface Entry {
+  readonly first: bigint;
+  readonly last: bigint;
+  readonly pool: PoolFacts;
+  /** Highest `last` of this entry and all before it: where a walk to the left may stop. */
+  readonly reach: bigint;
+}
+
+export class PoolIndex {
+  readonly #entries: Readonly<Record<Family, readonly Entry[]>>;
+
+  constructor(pools: Iterable<PoolFacts>) {
+    const all = [...pools];
+    this.#entries = { 4: entriesOf(all, 4), 6: entriesOf(all, 6) };
+  }
+
+  /** The pool that holds every one of the addresses; the first by name when pools overlap, so that all nodes agree. */
+  poolOf(addresses: readonly Ip[]): PoolFacts | undefined {
+    const [any, ...others] = addresses.map((ip) => this.#holders(ip));
+    const common = (any ?? []).filter((pool) => others.every((holders) => holders.includes(pool)));
+    let first: PoolFacts | undefined;
+    for (const pool of common) if (first === undefined || pool.name < first.name) first = pool;
+    return first;
+  }
+
+  #holders(ip: Ip): PoolFacts[] {
+    const entries = this.#entries[familyOf(ip)];
+    const value = ipToBigInt(ip);
+    const found: PoolFacts[] = [];
+    for (let index = lastNotAfter(entries, value); index >= 0; index--) {
+      const entry = entries[index];
+      if (entry === undefined || entry.reach < value) break;
+      if (entry.last >= value) found.push(entry.pool);
+    }
+    return found;
+  }
+}
+
+function entriesOf(pools: readonly PoolFacts[], family: Family): Entry[] {
+  const ranges = pools.flatMap((pool) =>
+    pool.ranges.filter((range) => range.family === family).map(({ first, last }) => ({ first, last, pool })),
+  );
+  ranges.sort((a, b) => (a.first < b.first ? -1 : Number(a.first > b.first)));
+  let reach = -1n;
+  return ranges.map((range) => {
+    if (range.last > reach) reach = range.last;
+    return { ...range, reach };
+  });
+}
+
+/** Index of the last entry that begins at or before `value`; -1 when none does. */
+function lastNotAfter(entries: readonly Entry[], value: bigint): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.first ?? value) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
