@@ -1,0 +1,171 @@
+/**
+ * Every option of the speaker, once: `--help`, the README's table and the reader of the command line come from here.
+ * Names and environment variables are MetalLB's where MetalLB has the option, so that its manifests start this speaker.
+ */
+
+export interface OptionRow {
+  readonly name: string;
+  /** What stands for the value in help; absent for a switch. */
+  readonly placeholder?: string;
+  /** Read when the option is not given; a variable that is set but empty counts as not set, as in MetalLB. */
+  readonly variable?: string;
+  /** As printed; absent: none, or off for a switch. */
+  readonly byDefault?: string;
+  readonly text: string;
+  /** Accepted so that MetalLB's manifests keep working, but without effect: always, or with the files source. */
+  readonly withoutEffect?: "always" | "with-files";
+}
+
+const BGP = "MetalLB's, for BGP, which Arpeggio does not speak.";
+const HTTPS_METRICS = "MetalLB's, for the HTTPS metrics of the Kubernetes source.";
+
+export const OPTION_ROWS = [
+  {
+    name: "source",
+    placeholder: "files:DIR",
+    text: "Needed. The folder of manifests that pools, advertisements, Services and Nodes are read from; it is watched. --source=kubernetes is not in this release.",
+  },
+  {
+    name: "node-name",
+    placeholder: "NAME",
+    variable: "METALLB_NODE_NAME",
+    byDefault: "the host's name",
+    text: "Name of this node, the same as in its Node object; no other speaker may have it.",
+  },
+  {
+    name: "peers",
+    placeholder: "HOST[:PORT],…",
+    text: "Other speakers, by name or address, looked up again every 10 s; one that answers is enough. Own addresses are skipped, so every node may have the same list.",
+  },
+  {
+    name: "ml-bindaddr",
+    placeholder: "IP",
+    variable: "METALLB_ML_BIND_ADDR",
+    byDefault: "the source address towards the first peer",
+    text: 'Address of this node for gossip. --ml-bindaddr="" turns gossip off.',
+  },
+  {
+    name: "ml-bindport",
+    placeholder: "PORT",
+    variable: "METALLB_ML_BIND_PORT",
+    byDefault: "7946",
+    text: "UDP and TCP port for gossip, and of every peer that is named without one.",
+  },
+  {
+    name: "ml-secret-key-path",
+    placeholder: "DIR",
+    variable: "METALLB_ML_SECRET_KEY_PATH",
+    text: "Folder with the file secretkey: gossip is encrypted with it. Without it, anybody on the network can speak for a node.",
+  },
+  {
+    name: "ml-wan-config",
+    text: "memberlist's timing for wide-area networks, instead of that for local ones.",
+  },
+  {
+    name: "ml-timing-file",
+    placeholder: "FILE",
+    byDefault: "/etc/metallb/memberlist/config.json if it exists",
+    text: "MetalLB's memberlist timing as JSON; replaces the whole profile, so --ml-wan-config then counts for nothing.",
+  },
+  {
+    name: "ml-labels",
+    placeholder: "SELECTOR",
+    variable: "METALLB_ML_LABELS",
+    text: "Selects the speakers' pods.",
+    withoutEffect: "with-files",
+  },
+  {
+    name: "election",
+    placeholder: "auto|metallb|arpeggio",
+    byDefault: "auto",
+    text: "The highest election rule to follow. auto: the highest that every member can, so MetalLB's while one of its speakers is a member. metallb: never another than MetalLB's. arpeggio: never a later one than Arpeggio's first.",
+  },
+  {
+    name: "ignore-exclude-lb",
+    text: "Nodes with the label node.kubernetes.io/exclude-from-external-load-balancers may lead.",
+  },
+  { name: "ignore-cordon", text: "Cordoned nodes keep their addresses." },
+  {
+    name: "lb-class",
+    placeholder: "CLASS",
+    text: "Only Services with this loadBalancerClass; without it, only those that have none.",
+  },
+  {
+    name: "exclude-links-file",
+    placeholder: "FILE",
+    byDefault: "/etc/metallb/excludel2.yaml if it exists",
+    text: "MetalLB's announcedInterfacesToExclude: names of links, as regular expressions, that are never answered on.",
+  },
+  {
+    name: "cache-dir",
+    placeholder: "DIR",
+    variable: "CACHE_DIRECTORY",
+    text: "Folder, of this speaker alone, that keeps the last good reading of the source over a restart. systemd sets the variable. Without it nothing is kept.",
+  },
+  {
+    name: "http-address",
+    placeholder: "IP:PORT",
+    byDefault: "127.0.0.1:17472",
+    text: "Where /status, /healthz, /readyz and /metrics are served.",
+  },
+  {
+    name: "health-probe-port",
+    placeholder: "PORT",
+    byDefault: "17472",
+    text: "The port of --http-address alone, under MetalLB's name; not together with it.",
+  },
+  {
+    name: "log-level",
+    placeholder: "all|debug|info|warn|error|none",
+    byDefault: "info",
+    text: "Lines below this level are not written.",
+  },
+  { name: "version", text: "Prints the version and ends." },
+  { name: "help", text: "Prints this text and ends." },
+  { name: "port", placeholder: "PORT", byDefault: "9120", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  {
+    name: "pod-name",
+    placeholder: "NAME",
+    variable: "METALLB_POD_NAME",
+    text: "Own pod.",
+    withoutEffect: "with-files",
+  },
+  {
+    name: "namespace",
+    placeholder: "NAME",
+    variable: "METALLB_NAMESPACE",
+    text: "Namespace of the pools.",
+    withoutEffect: "with-files",
+  },
+  { name: "tls-min-version", placeholder: "VERSION", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  { name: "tls-cipher-suites", placeholder: "LIST", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  { name: "tls-curve-preferences", placeholder: "LIST", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  { name: "metrics-cert-dir", placeholder: "DIR", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  {
+    name: "host",
+    placeholder: "IP",
+    variable: "METALLB_HOST",
+    text: "MetalLB's, deprecated there.",
+    withoutEffect: "always",
+  },
+  {
+    name: "pprof-bind-address",
+    placeholder: "ADDRESS",
+    text: "MetalLB's, for Go's profiler.",
+    withoutEffect: "always",
+  },
+  {
+    name: "bgp-debounce-timeout",
+    placeholder: "MS",
+    variable: "METALLB_BGP_DEBOUNCE_TIMEOUT",
+    text: BGP,
+    withoutEffect: "always",
+  },
+  { name: "frrk8s-namespace", placeholder: "NAME", variable: "FRRK8S_NAMESPACE", text: BGP, withoutEffect: "always" },
+  { name: "frrk8s-secret-passthrough", text: BGP, withoutEffect: "always" },
+] as const satisfies readonly OptionRow[];
+
+export type OptionName = (typeof OPTION_ROWS)[number]["name"];
+
+/** The rows as plain rows, for readers that do not care which option it is. */
+export const OPTION_TABLE: readonly (OptionRow & { readonly name: OptionName })[] = OPTION_ROWS;

@@ -1,0 +1,232 @@
+/** The command line and the environment, read once into one validated value (DESIGN §4). Pure but for the `Host` it is given. */
+import { isAbsolute, join, resolve } from "node:path";
+import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
+import type { Ip } from "../src/net/ip.ts";
+import { addEnvironment, type CommandLine, type GivenValue, readCommandLine } from "./command-line.ts";
+import {
+  type ListenAddress,
+  type ParsedValue,
+  parseChoice,
+  parseGossipAddress,
+  parseListenAddress,
+  parseNodeName,
+  parsePeers,
+  parsePort,
+  parseSource,
+  parseSwitch,
+  parseText,
+} from "./option-values.ts";
+import { OPTION_TABLE, type OptionName } from "./options-table.ts";
+import type { PeerName } from "./peers.ts";
+
+/** Where MetalLB's image has them. */
+const TIMING_FILE = "/etc/metallb/memberlist/config.json";
+const EXCLUDE_LINKS_FILE = "/etc/metallb/excludel2.yaml";
+/** memberlist's own */
+const GOSSIP_PORT = 7946;
+/** MetalLB's health port (DESIGN D17) */
+const HTTP_PORT = 17472;
+const LOOPBACK = "127.0.0.1" as Ip;
+
+const ELECTION_CAPS = ["auto", "metallb", "arpeggio"] as const;
+
+export type TimingProfile =
+  | { readonly kind: "lan" }
+  | { readonly kind: "wan" }
+  /** Replaces the whole profile. */
+  | { readonly kind: "file"; readonly path: string };
+
+export interface GossipOptions {
+  /** Absent: the source address towards the first peer. */
+  readonly bindAddress?: Ip;
+  readonly port: number;
+  readonly peers: readonly PeerName[];
+  /** Absent: not encrypted. */
+  readonly secretKeyFile?: string;
+  readonly timing: TimingProfile;
+}
+
+export interface SpeakerOptions {
+  readonly nodeName: string;
+  readonly source: { readonly kind: "files"; readonly folder: string };
+  /** Absent: gossip is off. */
+  readonly gossip?: GossipOptions;
+  readonly http: ListenAddress;
+  readonly logLevel: LogLevel;
+  readonly loadBalancerClass?: string;
+  readonly ignoresExcludeLabel: boolean;
+  readonly ignoresCordon: boolean;
+  readonly electionCap: (typeof ELECTION_CAPS)[number];
+  readonly excludeLinksFile?: string;
+  readonly cacheFolder?: string;
+}
+
+/** What the host says; the process gives real answers, tests give theirs. */
+export interface Host {
+  readonly hostname: string;
+  readonly workingFolder: string;
+  /** Whether the path names something that this process may read. */
+  isReadable(path: string): boolean;
+}
+
+export type Invocation =
+  | { readonly kind: "help" }
+  | { readonly kind: "version" }
+  /** `notes` are to be logged as warnings: options that were given and have no effect. */
+  | { readonly kind: "run"; readonly options: SpeakerOptions; readonly notes: readonly string[] }
+  /** One sentence each; the process prints them all and ends with exit code 2. */
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+export function parseOptions(
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  host: Host,
+): Invocation {
+  const commandLine = addEnvironment(readCommandLine(words), environment);
+  const reader = new Reader(commandLine);
+  if (reader.read("help", parseSwitch, false)) return { kind: "help" };
+  if (reader.read("version", parseSwitch, false)) return { kind: "version" };
+  const options = readOptions(reader, host);
+  if (options === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
+  return { kind: "run", options, notes: notesOf(commandLine, environment) };
+}
+
+function readOptions(reader: Reader, host: Host): SpeakerOptions | undefined {
+  const source = reader.readRequired("source", parseSource, "give --source=files:DIR, a folder of manifests");
+  const nodeName = readNodeName(reader, host);
+  const gossip = readGossip(reader, host);
+  const http = readHttp(reader);
+  const loadBalancerClass = reader.read("lb-class", parseText, "");
+  const excludeLinksFile = readFileName(reader, host, "exclude-links-file", EXCLUDE_LINKS_FILE);
+  // systemd names several folders with colons between them; the first is as good as any.
+  const cacheFolder = reader.read("cache-dir", parseText, "").split(":")[0] ?? "";
+  const rest = {
+    logLevel: reader.read("log-level", parseChoice(LOG_LEVELS), "info"),
+    ignoresExcludeLabel: reader.read("ignore-exclude-lb", parseSwitch, false),
+    ignoresCordon: reader.read("ignore-cordon", parseSwitch, false),
+    electionCap: reader.read("election", parseChoice(ELECTION_CAPS), "auto"),
+  };
+  if (source === undefined || nodeName === undefined) return undefined;
+  return {
+    nodeName,
+    source: { kind: "files", folder: absolute(source.folder, host) },
+    ...(gossip === undefined ? {} : { gossip }),
+    http,
+    ...rest,
+    ...(loadBalancerClass === "" ? {} : { loadBalancerClass }),
+    ...(excludeLinksFile === undefined ? {} : { excludeLinksFile }),
+    ...(cacheFolder === "" ? {} : { cacheFolder: absolute(cacheFolder, host) }),
+  };
+}
+
+/** As the kubelet does, the host's name is put in lower case; a name that was given is taken as it is. */
+function readNodeName(reader: Reader, host: Host): string | undefined {
+  const given = reader.read<string | undefined>("node-name", parseNodeName, undefined);
+  if (given !== undefined || reader.has("node-name")) return given;
+  const parsed = parseNodeName(host.hostname.trim().toLowerCase());
+  if (parsed.ok) return parsed.value;
+  reader.problems.push(`--node-name is needed, because of the host's name ${parsed.problem}`);
+  return undefined;
+}
+
+function readGossip(reader: Reader, host: Host): GossipOptions | undefined {
+  const bindAddress = reader.read("ml-bindaddr", parseGossipAddress, undefined);
+  const port = reader.read("ml-bindport", (text) => (text === "" ? good(GOSSIP_PORT) : parsePort(text)), GOSSIP_PORT);
+  const peers = reader.read("peers", (text) => parsePeers(text, port), []);
+  const keyFolder = reader.read("ml-secret-key-path", parseText, "");
+  const isWide = reader.read("ml-wan-config", parseSwitch, false);
+  const timingFile = readFileName(reader, host, "ml-timing-file", TIMING_FILE);
+  const secretKeyFile = keyFolder === "" ? undefined : join(absolute(keyFolder, host), "secretkey");
+  if (secretKeyFile !== undefined && !host.isReadable(secretKeyFile)) {
+    reader.refuse("ml-secret-key-path", `${secretKeyFile} cannot be read`);
+  }
+  if (reader.text("ml-bindaddr") === "") {
+    if (peers.length > 0) reader.refuse("peers", 'there is no gossip to meet them, because --ml-bindaddr is ""');
+    return undefined;
+  }
+  return {
+    ...(bindAddress === undefined ? {} : { bindAddress }),
+    port,
+    peers,
+    ...(secretKeyFile === undefined ? {} : { secretKeyFile }),
+    timing: timingFile === undefined ? { kind: isWide ? "wan" : "lan" } : { kind: "file", path: timingFile },
+  };
+}
+
+function readHttp(reader: Reader): ListenAddress {
+  if (reader.has("http-address") && reader.has("health-probe-port")) {
+    reader.problems.push("--http-address and --health-probe-port are both given; one of them says where to listen");
+  }
+  const port = reader.read("health-probe-port", parsePort, HTTP_PORT);
+  return reader.read("http-address", parseListenAddress, { ip: LOOPBACK, port });
+}
+
+/** A file that was named must be there; one at its usual place may be missing. The empty text means none. */
+function readFileName(reader: Reader, host: Host, name: OptionName, usual: string): string | undefined {
+  const text = reader.read(name, parseText, usual);
+  if (text === "") return undefined;
+  const path = absolute(text, host);
+  if (host.isReadable(path)) return path;
+  if (reader.has(name)) reader.refuse(name, `${path} cannot be read`);
+  return undefined;
+}
+
+function notesOf(commandLine: CommandLine, environment: Readonly<Record<string, string | undefined>>): string[] {
+  const notes = OPTION_TABLE.filter((row) => row.withoutEffect !== undefined).flatMap((row) => {
+    const from = commandLine.given.get(row.name)?.from;
+    // MetalLB's manifests set the variables always; what somebody wrote on the command line deserves an answer.
+    return from?.startsWith("--") === true ? [`${from} is given, but has no effect here`] : [];
+  });
+  const bgpType = environment["METALLB_BGP_TYPE"] ?? "";
+  return bgpType === "" ? notes : [...notes, "METALLB_BGP_TYPE is set, but this speaker does not speak BGP"];
+}
+
+function absolute(path: string, host: Host): string {
+  return isAbsolute(path) ? path : resolve(host.workingFolder, path);
+}
+
+function good<Value>(value: Value): ParsedValue<Value> {
+  return { ok: true, value };
+}
+
+/** Collects a problem for each value that does not parse, so that all are listed at once. */
+class Reader {
+  readonly problems: string[];
+  readonly #given: ReadonlyMap<OptionName, GivenValue>;
+
+  constructor(commandLine: CommandLine) {
+    this.problems = [...commandLine.problems];
+    this.#given = commandLine.given;
+  }
+
+  has(name: OptionName): boolean {
+    return this.#given.has(name);
+  }
+
+  text(name: OptionName): string | undefined {
+    return this.#given.get(name)?.text;
+  }
+
+  /** `fallback` when the option is not given, and when it is wrong, so that reading goes on. */
+  read<Value>(name: OptionName, parse: (text: string) => ParsedValue<Value>, fallback: Value): Value {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const parsed = parse(text);
+    if (parsed.ok) return parsed.value;
+    this.refuse(name, parsed.problem);
+    return fallback;
+  }
+
+  readRequired<Value>(
+    name: OptionName,
+    parse: (text: string) => ParsedValue<Value>,
+    advice: string,
+  ): Value | undefined {
+    if (!this.has(name)) this.problems.push(`--${name} is missing: ${advice}`);
+    return this.read<Value | undefined>(name, parse, undefined);
+  }
+
+  refuse(name: OptionName, problem: string): void {
+    this.problems.push(`${this.#given.get(name)?.from ?? `--${name}`}: ${problem}`);
+  }
+}
