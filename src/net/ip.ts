@@ -1,6 +1,5 @@
 /** IP addresses as branded canonical text: dotted quads, and RFC 5952 for IPv6. Pure. */
 import { isIPv4, isIPv6 } from "node:net";
-import { hexOfByte } from "../base/bytes.ts";
 
 export type Ip = string & { readonly brand: unique symbol };
 export type Family = 4 | 6;
@@ -111,17 +110,13 @@ function formatIpv6(bytes: Uint8Array, offset: number): Ip {
       continue;
     }
     if (text !== "" && !text.endsWith(":")) text += ":";
-    text += hexOfGroup(groupAt(bytes, offset, group));
+    text += groupAt(bytes, offset, group).toString(16);
   }
   return text as Ip;
 }
 
 function groupAt(bytes: Uint8Array, offset: number, group: number): number {
   return ((bytes[offset + 2 * group] ?? 0) << 8) | (bytes[offset + 2 * group + 1] ?? 0);
-}
-
-function hexOfGroup(group: number): string {
-  return (hexOfByte(group >>> 8) + hexOfByte(group)).replace(/^0{1,3}/, "");
 }
 
 /** The text has passed `isIPv6`. */
