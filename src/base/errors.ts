@@ -9,6 +9,8 @@ export type ErrorCode =
   | "ERR_INTERNAL_ARGUMENT"
   /** A growing writer would exceed the limit it was made with. */
   | "ERR_WRITER_FULL"
+  /** A document that we were about to serve does not match its own schema. */
+  | "ERR_DOCUMENT_INVALID"
   /** A listener could not be opened. */
   | "ERR_LISTEN"
   /** The address in an option is no address of this host. */

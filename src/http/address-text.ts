@@ -1,0 +1,62 @@
+/** `/status/addresses/:ip` as aligned text. Pure: ages are counted up to the document's own time. */
+import type { AddressDocument } from "../../api/address.ts";
+import { reasonText } from "./reason-text.ts";
+import { formatAge, formatTable, printable } from "./table.ts";
+
+/** Digits of a hash that tell candidates apart at a glance. */
+const HASH_DIGITS = 12;
+
+export function formatAddress(document: AddressDocument): string {
+  return [formatHead(document), formatServices(document), formatCandidates(document), formatRefusals(document)]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function formatHead(document: AddressDocument): string {
+  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement } = document;
+  const before = previousLeader === undefined ? "" : `, before that ${previousLeader}`;
+  const announced = lastAnnouncement === undefined ? "" : `, last announced ${formatAge(lastAnnouncement, at)} ago`;
+  const facts = [
+    ["address", document.address],
+    ["leader", `${leader ?? "nobody"} for ${formatAge(since, at)}${before}`],
+    ["reason", `${reason}: ${reasonText(reason)}`],
+    ["rule", document.rule],
+    ...(group === undefined ? [] : [["group", `${group.key}: ${group.addresses.join(", ")}`]]),
+    ["here", `${document.node} is ${document.state}, ${document.requestsAnswered} requests answered${announced}`],
+    ...(links.length === 0 ? [] : [["links", links.join(", ")]]),
+  ];
+  return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");
+}
+
+function formatServices({ services }: AddressDocument): string {
+  return formatTable(
+    ["SERVICE", "POLICY", "ADVERTISEMENTS"],
+    services.map(({ service, externalTrafficPolicy, advertisements, refused }) => [
+      service,
+      externalTrafficPolicy ?? "-",
+      refused === undefined ? advertisements.join(" ") : `${refused}: ${reasonText(refused)}`,
+    ]),
+  );
+}
+
+function formatCandidates({ candidates }: AddressDocument): string {
+  return formatTable(
+    ["RANK", "NODE", "TIER", "SCORE", "ENDPOINTS", "HASH", "NOTE"],
+    candidates.map(({ rank, node, tier, tierReason, score, endpointClass, hash }) => [
+      String(rank),
+      node,
+      String(tier),
+      String(score),
+      endpointClass,
+      hash.slice(0, HASH_DIGITS),
+      tierReason === undefined ? "" : `${tierReason}: ${reasonText(tierReason)}`,
+    ]),
+  );
+}
+
+function formatRefusals({ refusals }: AddressDocument): string {
+  return formatTable(
+    ["REFUSED", "REASON"],
+    refusals.map(({ node, reason }) => [node, `${reason}: ${reasonText(reason)}`]),
+  );
+}

@@ -1,0 +1,38 @@
+/** What the words of api/reasons.ts mean, for a person who reads /status. Pure. */
+import type { AddressReason, TierReason } from "../../api/reasons.ts";
+
+const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
+  "only-candidate": "no other node may lead it",
+  "best-tier": "the other candidates are in a worse tier",
+  "preferred-node": "an advertisement prefers this node",
+  "ready-endpoint": "it has a ready endpoint, the others only terminating ones",
+  "lowest-hash": "several nodes are equal in all else; this one has the lowest hash",
+  "no-members": "no speaker is alive",
+  "not-ready": "the speaker has not read its sources, opened its sockets or met its peers",
+  excluded: "label node.kubernetes.io/exclude-from-external-load-balancers",
+  "out-of-service": "taint node.kubernetes.io/out-of-service",
+  "no-node-object": "there is no Node object of this name",
+  "not-selected": "no advertisement selects the node",
+  "no-local-endpoint": "externalTrafficPolicy is Local and no endpoint on the node serves",
+  "no-serving-endpoint": "no endpoint of the Service serves",
+  "network-unavailable": "the node's network is unavailable",
+  "not-common-to-group": "not every Service of the group may be led there",
+  settling: "it joined or came back less than 10 s ago",
+  damped: "it restarted or was lost too often lately",
+  cordoned: "the node is cordoned or about to be removed",
+  "stepping-down": "it was asked to step down",
+  "no-usable-link": "no usable link of the node holds the address",
+  leaving: "the speaker is shutting down",
+  "not-load-balancer": "the Service is not of type LoadBalancer",
+  "other-load-balancer-class": "the Service has another loadBalancerClass",
+  "being-deleted": "the Service is being deleted",
+  "no-address": "the Service has no address",
+  "invalid-address": "the Service's address is no IP address",
+  "no-pool": "no pool holds the address",
+  "no-advertisement": "no L2Advertisement reaches the address",
+  "shared-address-with-service-selector": "the address is shared, and an advertisement selects Services by label",
+};
+
+export function reasonText(reason: AddressReason | TierReason): string {
+  return REASON_TEXT[reason];
+}

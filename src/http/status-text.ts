@@ -1,0 +1,91 @@
+/** `/status` as aligned text: who leads what comes last, where a terminal shows it. Pure: ages are counted up to the document's own time. */
+import type { StatusDocument } from "../../api/status.ts";
+import { formatAge, formatTable, printable } from "./table.ts";
+
+export function formatStatus(status: StatusDocument): string {
+  return [
+    formatHead(status),
+    formatSources(status),
+    formatMembers(status),
+    formatLinks(status),
+    formatAddresses(status),
+  ]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+function formatHead({ node, version, at, startedAt, ready, election, gossip, word }: StatusDocument): string {
+  const readiness = ready.isReady ? "ready" : `NOT READY (${ready.reason})`;
+  const gossipText = gossip.isOn
+    ? `${gossip.endpoint ?? "not bound yet"}, ${gossip.isEncrypted ? "encrypted" : "NOT ENCRYPTED"}`
+    : "off: the death of a node is noticed by the API server";
+  const facts = [
+    ["node", `${node}, arpeggio ${version}, up ${formatAge(startedAt, at)}`],
+    ["state", `${readiness} for ${formatAge(ready.since, at)}`],
+    ["says", `${word.flags.join(", ") || "no flag"}${word.isTruncated ? " (its links did not all fit)" : ""}`],
+    ["election", `${election.rule} for ${formatAge(election.since, at)}: ${election.reason}`],
+    ["gossip", gossipText],
+  ];
+  return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");
+}
+
+function formatSources({ sources, at }: StatusDocument): string {
+  const lines = sources.map(({ kind, location, state, objects, problems, lastChange }) => {
+    const counts = Object.entries(objects).map(([name, count]) => `${count} ${name}`);
+    const changed = lastChange === undefined ? "" : `, changed ${formatAge(lastChange, at)} ago`;
+    const head = `${"source".padEnd(9)}${location === undefined ? kind : `${kind} ${location}`}: ${state}${changed}`;
+    const lists = counts.length === 0 ? [] : [`         ${counts.join(", ")}`];
+    return [head, ...lists, ...problems.map((problem) => `       ! ${problem}`)]
+      .map((line) => `${printable(line)}\n`)
+      .join("");
+  });
+  return lines.join("");
+}
+
+function formatMembers({ members, at, node }: StatusDocument): string {
+  return formatTable(
+    ["MEMBER", "STATE", "FOR", "ENDPOINT", "INCARNATION", "SAYS"],
+    members.map((member) => [
+      member.name === node ? `${member.name} (here)` : member.name,
+      member.state,
+      formatAge(member.since, at),
+      member.endpoint,
+      String(member.incarnation),
+      member.isGo ? "MetalLB speaker" : member.flags.join(", ") || (member.isReady ? "ready" : "not ready"),
+    ]),
+  );
+}
+
+function formatLinks({ links }: StatusDocument): string {
+  const table = formatTable(
+    ["LINK", "INDEX", "MAC", "ANSWERS", "PREFIXES"],
+    links.map((link) => [
+      link.name,
+      String(link.index),
+      link.mac,
+      link.isUsable ? "yes" : `no: ${link.reason ?? "unknown"}`,
+      link.prefixes.join(" "),
+    ]),
+  );
+  const problems = links.flatMap((link) =>
+    link.problems.map((problem) => `! ${printable(`${link.name}: ${problem}`)}\n`),
+  );
+  return table + problems.join("");
+}
+
+function formatAddresses({ addresses, at }: StatusDocument): string {
+  if (addresses.length === 0) return "no addresses\n";
+  return formatTable(
+    ["ADDRESS", "LEADER", "HERE", "REASON", "FOR", "BEFORE", "ANSWERED", "SERVICES"],
+    addresses.map((address) => [
+      address.address,
+      address.leader ?? "-",
+      address.state,
+      address.reason,
+      formatAge(address.since, at),
+      address.previousLeader ?? "-",
+      String(address.requestsAnswered),
+      address.services.join(" "),
+    ]),
+  );
+}

@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { ADDRESS_REASONS, TIER_REASONS } from "../../api/reasons.ts";
+import { formatAddress } from "../../src/http/address-text.ts";
+import { reasonText } from "../../src/http/reason-text.ts";
+import { formatStatus } from "../../src/http/status-text.ts";
+import { formatAge, formatTable } from "../../src/http/table.ts";
+import { ADDRESS, AT, STATUS } from "./example-documents.ts";
+
+describe("formatStatus", () => {
+  it("prints everything, aligned", () => {
+    expect(formatStatus(STATUS)).to.equal(
+      [
+        "node     n1, arpeggio 1.2.3, up 2h2m",
+        "state    ready for 5m0s",
+        "says     ready",
+        "election metallb-1 for 30s: member-can-less",
+        "gossip   192.0.2.11:7946, encrypted",
+        "",
+        "source   files /etc/arpeggio: current, changed 12s ago",
+        "         1 IPAddressPool, 2 Service",
+        "       ! services.yaml:12: spec.type is no string",
+        "",
+        "MEMBER     STATE    FOR   ENDPOINT             INCARNATION  SAYS",
+        "n1 (here)  alive    1h0m  192.0.2.11:7946      3            ready",
+        "n2         suspect  1s    [2001:db8::12]:7946  1            ready, cordoned",
+        "n3         alive    9d1h  192.0.2.13:7946      0            MetalLB speaker",
+        "",
+        "LINK  INDEX  MAC                ANSWERS         PREFIXES",
+        "eth0  2      02:00:00:00:00:01  yes             192.0.2.0/24 2001:db8::/64",
+        "eth1  3      02:00:00:00:01:01  no: no-carrier",
+        "! eth1: the packet socket was closed: ENETDOWN",
+        "",
+        "ADDRESS                                 LEADER  HERE     REASON       FOR   BEFORE  ANSWERED  SERVICES",
+        "192.0.2.100                             n1      leading  lowest-hash  3m4s  n2      12345     default/web default/web-udp",
+        "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff  n1      leading  lowest-hash  3m4s  -       0         default/web",
+        "198.51.100.7                            -       nobody   no-pool      5m0s  -       0         shop/cart",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("says what is wrong in capitals", () => {
+    const text = formatStatus({
+      ...STATUS,
+      ready: { isReady: false, reason: "reading-sources", since: AT },
+      gossip: { isOn: true, isEncrypted: false },
+    });
+    expect(text).to.include("state    NOT READY (reading-sources) for 0s\n");
+    expect(text).to.include("gossip   not bound yet, NOT ENCRYPTED\n");
+  });
+
+  it("tells nothing read yet from nothing there", () => {
+    const reading = formatStatus({
+      ...STATUS,
+      sources: [{ kind: "files", state: "reading", objects: {}, problems: [] }],
+      members: [],
+      links: [],
+      addresses: [],
+    });
+    expect(reading).to.include("source   files: reading\n");
+    expect(reading.endsWith("no addresses\n")).to.equal(true);
+  });
+
+  it("lets no member's name steer the terminal", () => {
+    const [member] = STATUS.members;
+    if (member === undefined) expect.fail("no example");
+    const text = formatStatus({ ...STATUS, members: [{ ...member, name: "n\u001b[2J\r\u202e" }] });
+    expect(text).to.include("\nn?[2J??");
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    expect(text).to.not.match(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  });
+});
+
+describe("formatAddress", () => {
+  it("prints the whole decision, aligned", () => {
+    expect(formatAddress(ADDRESS)).to.equal(
+      [
+        "address  2001:db8::100",
+        "leader   n1 for 3m4s, before that n2",
+        "reason   best-tier: the other candidates are in a worse tier",
+        "rule     arpeggio-1",
+        "group    192.0.2.100: 192.0.2.100, 2001:db8::100",
+        "here     n1 is leading, 7 requests answered, last announced 2m59s ago",
+        "links    eth0",
+        "",
+        "SERVICE      POLICY   ADVERTISEMENTS",
+        "default/web  Cluster  lan",
+        "default/old  -        no-address: the Service has no address",
+        "",
+        "RANK  NODE  TIER  SCORE  ENDPOINTS  HASH          NOTE",
+        "1     n1    1     50     any        abababababab",
+        "2     n2    3     0      any        cdcdcdcdcdcd  cordoned: the node is cordoned or about to be removed",
+        "",
+        "REFUSED  REASON",
+        "n4       not-selected: no advertisement selects the node",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("has a sentence of its own for every reason", () => {
+    const texts = [...new Set([...ADDRESS_REASONS, ...TIER_REASONS])].map(reasonText);
+    expect(new Set(texts).size).to.equal(texts.length);
+  });
+});
+
+describe("formatTable", () => {
+  it("aligns every column, whatever the cells", () => {
+    const cell = fc.stringMatching(/^[a-z0-9:.]{1,12}$/);
+    const rows = fc.array(fc.tuple(cell, cell, cell), { minLength: 1, maxLength: 8 });
+    fc.assert(
+      fc.property(rows, (cells) => {
+        const lines = formatTable(["A", "B", "C"], cells).trimEnd().split("\n");
+        const starts = lines.map((line) => [...line.matchAll(/\S+/g)].map((match) => match.index).join(" "));
+        expect(new Set(starts).size).to.equal(1);
+      }),
+    );
+  });
+});
+
+describe("formatAge", () => {
+  for (const [since, age] of [
+    ["2026-01-01T12:00:00.000Z", "0s"],
+    ["2026-01-01T12:00:05.000Z", "0s"],
+    ["2026-01-01T11:59:00.001Z", "59s"],
+    ["2026-01-01T11:59:00.000Z", "1m0s"],
+    ["2026-01-01T11:00:01.000Z", "59m59s"],
+    ["2025-12-31T12:00:01.000Z", "23h59m"],
+    ["2025-12-31T12:00:00.000Z", "1d0h"],
+  ] as const) {
+    it(`from ${since} is ${age}`, () => expect(formatAge(since, AT)).to.equal(age));
+  }
+});
