@@ -1,0 +1,26 @@
+/** What the wire thread counts, as one plain value that survives postMessage: totals since the process began, never differences. */
+
+/** Reason from a closed set → how often. */
+export type CountsByReason = Readonly<Record<string, number>>;
+
+export interface FrameCounts {
+  readonly ipv4: number;
+  readonly ipv6: number;
+}
+
+export interface WireCounters {
+  readonly framesReceived: FrameCounts;
+  readonly framesSent: FrameCounts;
+  readonly packetDrops: CountsByReason;
+  readonly gossipDrops: CountsByReason;
+  /** Changes of leader that this node saw, one for each address, by who leads after it. */
+  readonly moves: { readonly self: number; readonly other: number; readonly nobody: number };
+}
+
+/** What is known only at the moment when it happens; each value is given once. */
+export interface Timings {
+  /** Leader held dead, or gone, to this node's first frame for the address. */
+  readonly takeoverSeconds: readonly number[];
+  /** Last sign of life of a member to its being held dead. */
+  readonly detectionSeconds: readonly number[];
+}

@@ -1,0 +1,193 @@
+/**
+ * Every series that the speaker exports, once. Gauges come from the status document, so that /metrics and /status cannot
+ * differ; counters from the wire thread's totals. Each scrape sets them anew: an address that is given up has no series left.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { ADDRESS_STATES, MEMBER_STATES } from "../../api/reasons.ts";
+import type { StatusDocument } from "../../api/status.ts";
+import type { CountsByReason, Timings, WireCounters } from "./counters.ts";
+
+export interface MetricsSetup {
+  readonly version: string;
+  /** The closed sets of reasons; a reason outside its set is counted as "other". */
+  readonly packetDropReasons: readonly string[];
+  readonly gossipDropReasons: readonly string[];
+  /** How long the wire thread's heartbeat has stood still; asked for at each scrape. */
+  wireHeartbeatAgeSeconds(): number;
+}
+
+export interface Metrics {
+  applyStatus(status: StatusDocument): void;
+  applyCounters(counters: WireCounters): void;
+  observe(timings: Timings): void;
+  /** Prometheus' text format, version 0.0.4. */
+  text(): Promise<string>;
+}
+
+/** From the fast path's 50 ms to memberlist's own 24 s (DESIGN D7, §5). */
+const FAILOVER_BUCKETS_SECONDS = [0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.5, 2.5, 5, 7.5, 10, 30];
+
+export function createMetrics(setup: MetricsSetup): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  createProcessGauges(registry, setup);
+  const applyStatus = createStatusGauges(registry);
+  const applyCounters = createCounters(registry, setup);
+  const observe = createHistograms(registry);
+  return { applyStatus, applyCounters, observe, text: () => registry.metrics() };
+}
+
+function createProcessGauges(registry: Registry, setup: MetricsSetup): void {
+  const build = new Gauge({
+    name: "arpeggio_build_info",
+    help: "1, labelled with the version.",
+    labelNames: ["version"],
+    registers: [registry],
+  });
+  build.set({ version: setup.version }, 1);
+  const heartbeatAge: Gauge = new Gauge({
+    name: "arpeggio_wire_heartbeat_age_seconds",
+    help: "How long the thread that answers has stood still; above 2 s the speaker is not healthy.",
+    registers: [],
+    collect: () => heartbeatAge.set(setup.wireHeartbeatAgeSeconds()),
+  });
+  registry.registerMetric(heartbeatAge);
+}
+
+function createStatusGauges(registry: Registry): (status: StatusDocument) => void {
+  const registers = [registry];
+  const leader = new Gauge({
+    name: "arpeggio_announcer_leader",
+    help: "1 for each address that this node answers for; absent for others.",
+    labelNames: ["address"],
+    registers,
+  });
+  const answered = new Counter({
+    name: "arpeggio_announcer_requests_answered_total",
+    help: "ARP and Neighbor Discovery requests answered, of addresses that this node answers for.",
+    labelNames: ["address"],
+    registers,
+  });
+  const addresses = new Gauge({
+    name: "arpeggio_election_addresses",
+    help: "Addresses by what this node does for them.",
+    labelNames: ["state"],
+    registers,
+  });
+  const members = new Gauge({
+    name: "arpeggio_gossip_members",
+    help: "Members of the gossip cluster, this node included, by state.",
+    labelNames: ["state"],
+    registers,
+  });
+  const ready = new Gauge({ name: "arpeggio_speaker_ready", help: "1 when this node may lead.", registers });
+  const usableLinks = new Gauge({
+    name: "arpeggio_announcer_usable_links",
+    help: "Links that addresses may be answered for on.",
+    registers,
+  });
+  const problems = new Gauge({
+    name: "arpeggio_source_problems",
+    help: "Objects or files of a source that cannot be used as they are.",
+    labelNames: ["kind"],
+    registers,
+  });
+
+  return (status) => {
+    leader.reset();
+    answered.reset();
+    for (const { address, state, requestsAnswered } of status.addresses) {
+      if (state !== "leading" && state !== "handing-over") continue;
+      leader.set({ address }, 1);
+      answered.inc({ address }, requestsAnswered);
+    }
+    for (const state of ADDRESS_STATES) addresses.set({ state }, countOf(status.addresses, state));
+    for (const state of MEMBER_STATES) members.set({ state }, countOf(status.members, state));
+    ready.set(status.ready.isReady ? 1 : 0);
+    usableLinks.set(status.links.filter((link) => link.isUsable).length);
+    problems.reset();
+    for (const source of status.sources) problems.set({ kind: source.kind }, source.problems.length);
+  };
+}
+
+function createCounters(registry: Registry, setup: MetricsSetup): (counters: WireCounters) => void {
+  const registers = [registry];
+  const counter = <Label extends string>(name: string, help: string, label: Label) =>
+    new Counter({ name, help, labelNames: [label], registers });
+  const received = counter(
+    "arpeggio_packet_frames_received_total",
+    "ARP and Neighbor Discovery frames received.",
+    "family",
+  );
+  const sent = counter("arpeggio_packet_frames_sent_total", "ARP and Neighbor Discovery frames sent.", "family");
+  const packetDrops = counter(
+    "arpeggio_packet_drops_total",
+    "Received frames that got no answer, by reason.",
+    "reason",
+  );
+  const gossipDrops = counter(
+    "arpeggio_gossip_datagram_drops_total",
+    "Gossip that was not taken, by reason.",
+    "reason",
+  );
+  const moves = counter(
+    "arpeggio_election_moves_total",
+    "Changes of an address's leader, by who leads after it.",
+    "to",
+  );
+
+  const apply = (counters: WireCounters) => {
+    for (const [frames, counts] of [
+      [received, counters.framesReceived],
+      [sent, counters.framesSent],
+    ] as const) {
+      frames.reset();
+      frames.inc({ family: "ipv4" }, counts.ipv4);
+      frames.inc({ family: "ipv6" }, counts.ipv6);
+    }
+    setReasons(packetDrops, setup.packetDropReasons, counters.packetDrops);
+    setReasons(gossipDrops, setup.gossipDropReasons, counters.gossipDrops);
+    moves.reset();
+    for (const to of ["self", "other", "nobody"] as const) moves.inc({ to }, counters.moves[to]);
+  };
+  apply(NO_COUNTERS);
+  return apply;
+}
+
+function setReasons(drops: Counter<"reason">, known: readonly string[], counts: CountsByReason): void {
+  drops.reset();
+  for (const reason of [...known, "other"]) drops.inc({ reason }, 0);
+  for (const [reason, count] of Object.entries(counts)) {
+    drops.inc({ reason: known.includes(reason) ? reason : "other" }, count);
+  }
+}
+
+/** Before the wire thread has said anything: every series exists, so that a rate over the first event is not lost. */
+const NO_COUNTERS: WireCounters = {
+  framesReceived: { ipv4: 0, ipv6: 0 },
+  framesSent: { ipv4: 0, ipv6: 0 },
+  packetDrops: {},
+  gossipDrops: {},
+  moves: { self: 0, other: 0, nobody: 0 },
+};
+
+function createHistograms(registry: Registry): (timings: Timings) => void {
+  const histogram = (name: string, help: string) =>
+    new Histogram({ name, help, buckets: FAILOVER_BUCKETS_SECONDS, registers: [registry] });
+  const takeover = histogram(
+    "arpeggio_election_takeover_seconds",
+    "Leader gone to this node's first frame for the address.",
+  );
+  const detection = histogram(
+    "arpeggio_gossip_detection_seconds",
+    "Last sign of life of a member to its being held dead.",
+  );
+  return ({ takeoverSeconds, detectionSeconds }) => {
+    for (const seconds of takeoverSeconds) takeover.observe(seconds);
+    for (const seconds of detectionSeconds) detection.observe(seconds);
+  };
+}
+
+function countOf(items: readonly { readonly state: string }[], state: string): number {
+  return items.filter((item) => item.state === state).length;
+}

@@ -1,0 +1,142 @@
+import { expect } from "chai";
+import type { StatusDocument } from "../../api/status.ts";
+import type { WireCounters } from "../../src/metrics/counters.ts";
+import { createMetrics } from "../../src/metrics/metrics.ts";
+import { STATUS } from "../http/example-documents.ts";
+
+const COUNTERS: WireCounters = {
+  framesReceived: { ipv4: 10, ipv6: 4 },
+  framesSent: { ipv4: 3, ipv6: 2 },
+  packetDrops: { truncated: 5, "never-heard-of": 1, "nor-of-this": 2 },
+  gossipDrops: { "not-authentic": 7 },
+  moves: { self: 2, other: 3, nobody: 1 },
+};
+
+function create() {
+  return createMetrics({
+    version: "1.2.3",
+    packetDropReasons: ["truncated", "hop-limit"],
+    gossipDropReasons: ["not-authentic"],
+    wireHeartbeatAgeSeconds: () => 0.25,
+  });
+}
+
+/** Our lines only, without help and type. */
+async function linesOf(metrics: { text(): Promise<string> }, part = "arpeggio_"): Promise<string[]> {
+  return (await metrics.text()).split("\n").filter((line) => line.startsWith(part));
+}
+
+describe("metrics", () => {
+  it("has every counter and reason from the start", async () => {
+    const lines = await linesOf(create());
+    for (const line of [
+      'arpeggio_packet_frames_received_total{family="ipv4"} 0',
+      'arpeggio_packet_frames_sent_total{family="ipv6"} 0',
+      'arpeggio_packet_drops_total{reason="truncated"} 0',
+      'arpeggio_packet_drops_total{reason="hop-limit"} 0',
+      'arpeggio_packet_drops_total{reason="other"} 0',
+      'arpeggio_gossip_datagram_drops_total{reason="not-authentic"} 0',
+      'arpeggio_election_moves_total{to="nobody"} 0',
+      "arpeggio_election_takeover_seconds_count 0",
+      'arpeggio_build_info{version="1.2.3"} 1',
+      "arpeggio_wire_heartbeat_age_seconds 0.25",
+    ]) {
+      expect(lines).to.include(line);
+    }
+  });
+
+  it("shows totals, however often they are applied, and bounds the reasons", async () => {
+    const metrics = create();
+    metrics.applyCounters({ ...COUNTERS, framesSent: { ipv4: 1, ipv6: 1 } });
+    metrics.applyCounters(COUNTERS);
+    metrics.applyCounters(COUNTERS);
+    const lines = await linesOf(metrics);
+    for (const line of [
+      'arpeggio_packet_frames_received_total{family="ipv4"} 10',
+      'arpeggio_packet_frames_sent_total{family="ipv4"} 3',
+      'arpeggio_packet_drops_total{reason="truncated"} 5',
+      'arpeggio_packet_drops_total{reason="other"} 3',
+      'arpeggio_gossip_datagram_drops_total{reason="not-authentic"} 7',
+      'arpeggio_election_moves_total{to="self"} 2',
+    ]) {
+      expect(lines).to.include(line);
+    }
+    expect(lines.filter((line) => line.includes("never-heard-of"))).to.deep.equal([]);
+  });
+
+  it("shows what the status says", async () => {
+    const metrics = create();
+    metrics.applyStatus(STATUS);
+    const lines = await linesOf(metrics);
+    for (const line of [
+      'arpeggio_announcer_leader{address="192.0.2.100"} 1',
+      'arpeggio_announcer_leader{address="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"} 1',
+      'arpeggio_announcer_requests_answered_total{address="192.0.2.100"} 12345',
+      'arpeggio_election_addresses{state="leading"} 2',
+      'arpeggio_election_addresses{state="nobody"} 1',
+      'arpeggio_election_addresses{state="watching"} 0',
+      'arpeggio_gossip_members{state="alive"} 2',
+      'arpeggio_gossip_members{state="suspect"} 1',
+      'arpeggio_gossip_members{state="dead"} 0',
+      "arpeggio_speaker_ready 1",
+      "arpeggio_announcer_usable_links 1",
+      'arpeggio_source_problems{kind="files"} 1',
+    ]) {
+      expect(lines).to.include(line);
+    }
+    expect(lines.filter((line) => line.includes("198.51.100.7"))).to.deep.equal([]);
+  });
+
+  it("removes the series of an address that is given up", async () => {
+    const metrics = create();
+    metrics.applyStatus(STATUS);
+    const [first, ...others] = STATUS.addresses;
+    if (first === undefined) expect.fail("no example");
+    const after: StatusDocument = { ...STATUS, addresses: [{ ...first, state: "watching", leader: "n2" }, ...others] };
+    metrics.applyStatus(after);
+    expect(await linesOf(metrics, 'arpeggio_announcer_leader{address="192.0.2.100"}')).to.deep.equal([]);
+    expect(await linesOf(metrics, 'arpeggio_announcer_requests_answered_total{address="192')).to.deep.equal([]);
+    expect(await linesOf(metrics, 'arpeggio_announcer_leader{address="2001')).to.have.length(1);
+  });
+
+  it("observes each timing once", async () => {
+    const metrics = create();
+    metrics.observe({ takeoverSeconds: [0.09, 0.3], detectionSeconds: [5.5] });
+    metrics.observe({ takeoverSeconds: [], detectionSeconds: [] });
+    const lines = await linesOf(metrics);
+    for (const line of [
+      'arpeggio_election_takeover_seconds_bucket{le="0.1"} 1',
+      "arpeggio_election_takeover_seconds_count 2",
+      'arpeggio_gossip_detection_seconds_bucket{le="5"} 0',
+      'arpeggio_gossip_detection_seconds_bucket{le="7.5"} 1',
+    ]) {
+      expect(lines).to.include(line);
+    }
+  });
+
+  it("names series as areas, nouns and base units", async () => {
+    const metrics = create();
+    metrics.applyStatus(STATUS);
+    const names = new Map(
+      [...(await metrics.text()).matchAll(/^# TYPE (arpeggio_\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [
+        name,
+        type,
+      ]),
+    );
+    expect(names.size).to.be.greaterThan(12);
+    for (const [name, type] of names) {
+      expect(name).to.match(/^arpeggio(_[a-z]+){2,}$/);
+      expect(name.endsWith("_total"), name).to.equal(type === "counter");
+      if (type === "histogram") expect(name).to.match(/_seconds$/);
+      expect(name).to.not.match(/_(ms|milliseconds|minutes)/);
+    }
+  });
+
+  it("shares nothing between two registries", async () => {
+    const first = create();
+    first.applyCounters(COUNTERS);
+    expect(await linesOf(create(), 'arpeggio_packet_frames_sent_total{family="ipv4"}')).to.deep.equal([
+      'arpeggio_packet_frames_sent_total{family="ipv4"} 0',
+    ]);
+  });
+});
