@@ -2,6 +2,8 @@
 import type { Family, Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import type { Prefix } from "../net/prefix.ts";
+import type { ArpDrop } from "../packet/arp.ts";
+import type { NdpDrop } from "../packet/ndp.ts";
 
 /** A link that may be answered on. */
 export interface AnnounceLink {
@@ -11,8 +13,6 @@ export interface AnnounceLink {
   /** All of DESIGN D3's "usable link": kernel facts, hold-up of 2 s, not excluded. */
   readonly isUsable: boolean;
   readonly prefixes: readonly Prefix[];
-  /** Source of unsolicited Neighbor Advertisements; absent: the link cannot speak NDP unasked. */
-  readonly linkLocal?: Ip;
 }
 
 /** The comparison basis of a claim (DESIGN D8, D9), as sent, never recomputed by the receiver. */
@@ -63,9 +63,20 @@ export interface Yielded {
   readonly node: string;
 }
 
-export type HandoverMessage = Claim | Yielded;
+/**
+ * "Do you lead these?" (`lead?` of DESIGN D4, D9). Asked once a second by a leader that a better claim has silenced, so that
+ * nobody stays silent for a winner that has gone. A leader answers with its claim, everybody else with "yielded".
+ */
+export interface LeadQuestion {
+  readonly kind: "lead-question";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+}
 
-/** A member's links, so that a frame of a member is never taken for a stranger's. */
+export type HandoverMessage = Claim | Yielded | LeadQuestion;
+
+/** A member's links, so that a frame of a member is never taken for a stranger's. Gone members may be listed for a while. */
 export interface MemberMacs {
   readonly node: string;
   readonly macs: readonly Mac[];
@@ -88,10 +99,68 @@ export type AnnouncerEffect =
   | { readonly kind: "frame"; readonly linkIndex: number; readonly family: Family; readonly bytes: Uint8Array }
   | { readonly kind: "join-group"; readonly linkIndex: number; readonly group: Ip }
   | { readonly kind: "leave-group"; readonly linkIndex: number; readonly group: Ip }
-  /** Addresses whose packets must wake us on this link: led, handing over, second for. */
+  /**
+   * Addresses whose packets must wake us on this link: led, handing over, second for. Sent when the set differs from the last one
+   * for this link; before the first one it is empty. A socket that is opened anew gets the last one from its owner.
+   */
   | { readonly kind: "filter"; readonly linkIndex: number; readonly addresses: readonly Ip[] }
   | { readonly kind: "message"; readonly to: readonly string[]; readonly message: HandoverMessage }
   | { readonly kind: "noted"; readonly note: AnnouncerNote };
+
+/** What became of a received frame: answered, or why not. A closed set, fit for a metric's label. */
+export type ReceiveVerdict = "answered" | ReceiveDrop;
+
+export type ReceiveDrop =
+  | ArpDrop
+  | NdpDrop
+  | "muted"
+  /** The frame's link is unknown or not usable. */
+  | "unusable-link"
+  /** Of a VLAN: another segment than the link's. */
+  | "vlan-tag"
+  /** Neither ARP nor IPv6, as the socket's family wants it. */
+  | "other-protocol"
+  /** Sent by this node itself, from this link or another. */
+  | "own-frame"
+  /** To another MAC than ours, broadcast, or the address's solicited-node group. */
+  | "foreign-destination"
+  /** A group address where a reply would have to go. */
+  | "group-sender"
+  | "not-a-request"
+  /** No address that is answered for on this link. */
+  | "not-answered-here"
+  /** Another node speaks as the holder of an address; it ends the answering for one that moved. */
+  | "holder-heard";
+
+/** What this node does for an address now. */
+export type AddressPhase =
+  | "leading"
+  /** Lost a planned election, still answering. */
+  | "handing-over"
+  | "watching"
+  /** Silent although there is a duty: the new leader answers, or a better claim was heard. */
+  | "stopped";
+
+export interface AddressState {
+  readonly ip: Ip;
+  readonly role: Duty["role"];
+  readonly phase: AddressPhase;
+  /** Links on which requests for the address are answered; empty unless leading or handing over. */
+  readonly answeredOn: readonly number[];
+  readonly requestsAnswered: number;
+  /** Time of the last unsolicited frame set, by the clock of the events. */
+  readonly lastAnnouncementMs?: number;
+  /** Whose better claim silenced this node. */
+  readonly silencedBy?: string;
+}
+
+export interface AnnouncerCounters {
+  readonly answered: { readonly arp: number; readonly ndp: number };
+  /** Unsolicited frames handed out. */
+  readonly announcedFrames: number;
+  /** Received frames that got no answer. */
+  readonly drops: ReadonlyMap<ReceiveDrop, number>;
+}
 
 /** What the shell turns into status, logs and metrics. */
 export type AnnouncerNote =
