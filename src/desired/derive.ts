@@ -5,6 +5,7 @@ import type { AddressGroup, Derived, GroupService, NoGroupReason, RefusedService
 import { PoolIndex } from "./pool-index.ts";
 import { anySelectorMatches, selectorMatches } from "./selectors.ts";
 import type { AdvertisementFacts, ClusterSnapshot, PoolFacts, ServiceFacts } from "./snapshot.ts";
+import { compareText } from "./text-order.ts";
 
 export interface DeriveOptions {
   /** `--lb-class`: empty serves the Services that name no class. */
@@ -110,11 +111,6 @@ function oldestFirst(services: Iterable<ServiceFacts>): ServiceFacts[] {
 function createdMsOf(createdAt: string): number {
   const parsed = createdAt === "" ? Number.NaN : Date.parse(createdAt);
   return Number.isNaN(parsed) ? Number.MIN_SAFE_INTEGER : parsed;
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
 }
 
 /** Connected components of Services over the addresses they share. `services` is oldest first, and stays so in each group. */

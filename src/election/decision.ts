@@ -18,6 +18,9 @@ export type RefusalReason =
   | "network-unavailable"
   | "not-common-to-group";
 
+/** What an observer's API view may say against a member of ours: only toward worse. */
+export type Contradiction = "excluded" | "out-of-service" | "no-node-object";
+
 /** Why a candidate's tier is not 1. */
 export type TierReason =
   | "settling"
@@ -56,11 +59,19 @@ export type DecisionReason =
   | "no-members"
   | RefusalReason;
 
+/** A Decision names so many candidates: more than any rule looks at, and 10,000 groups of 100 nodes still fit in memory. */
+export const CANDIDATES_KEPT = 16;
+
 export interface Decision {
+  /**
+   * Under `metallb-1` each Service is elected on its own first address: the group is then the part of the component that one
+   * election decides, and every address is in exactly one.
+   */
   readonly group: AddressGroup;
   readonly rule: Rule;
-  /** Best first: the leader, the second, and so on. */
+  /** Best first: the leader, the second, and so on; the first `CANDIDATES_KEPT` of them. */
   readonly candidates: readonly Candidate[];
+  /** By name. */
   readonly refusals: readonly Refusal[];
   readonly leader?: NodeName;
   readonly second?: NodeName;
@@ -79,5 +90,8 @@ export interface ElectionView {
   readonly source: SourceKind;
   readonly members: readonly MemberView[];
   readonly nodes: ReadonlyMap<string, NodeFacts>;
+  /** `--ignore-exclude-lb`. A word that says excluded is believed all the same: its node did not ignore the label. */
   readonly ignoresExcludeLabel: boolean;
+  /** What the API says against a member's own word for less than 10 s (DESIGN D4); see `observed-nodes.ts`. Absent: everything counts. */
+  readonly notYetCounted?: ReadonlyMap<NodeName, ReadonlySet<Contradiction>>;
 }

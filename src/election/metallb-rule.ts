@@ -1,0 +1,71 @@
+/**
+ * MetalLB's own election, the rule `metallb-1` (DESIGN D5): every Service is elected on its first ingress address, membership
+ * alone makes a candidate, and facts come from Node objects, never from words. Source: MetalLB speaker/layer2_controller.go,
+ * ShouldAnnounce. Pure.
+ */
+import type { AddressGroup, GroupService } from "../desired/group.ts";
+import type { Ip } from "../net/ip.ts";
+import type { ElectionView, MemberView } from "./decision.ts";
+import { covering, hasExcludeLabel, nodeOf, scoreOf, type Verdict } from "./eligibility.ts";
+
+/** `group` holds one Service. Terminating endpoints count like ready ones, links do not count at all. */
+export function judgeByMetallb(group: AddressGroup, member: MemberView, view: ElectionView): Verdict {
+  const service = group.services[0];
+  if (service === undefined || !service.hasServingEndpoint) return "no-serving-endpoint";
+  const node = nodeOf(member.name, view);
+  // Advertisements select among the Node objects that exist: an unknown one is selected by none.
+  if (node === undefined) return "no-node-object";
+  if (node.isNetworkUnavailable) return "network-unavailable";
+  if (!view.ignoresExcludeLabel && hasExcludeLabel(node)) return "excluded";
+  const advertisements = covering(service, node.labels);
+  if (advertisements.length === 0) return "not-selected";
+  if (!isServedOn(service, member.name)) return "no-local-endpoint";
+  return { tier: 1, score: scoreOf(advertisements, node.labels), endpointClass: "any" };
+}
+
+function isServedOn(service: GroupService, node: string): boolean {
+  if (service.externalTrafficPolicy === "Cluster" || service.isServedEverywhere) return true;
+  return service.readyNodes.has(node) || service.terminatingNodes.has(node);
+}
+
+/** One group for each Service, as MetalLB sees them. */
+export function splitByService(group: AddressGroup): readonly AddressGroup[] {
+  if (group.services.length === 1) return [group];
+  return group.services.flatMap((service) => {
+    const key = service.addresses[0];
+    return key === undefined ? [] : [{ key, addresses: service.addresses, services: [service] }];
+  });
+}
+
+interface Elected {
+  readonly group: AddressGroup;
+  readonly leader?: string;
+}
+
+/**
+ * Gives each address to one of its Services' elections, so that it has one answerer of ours: the oldest Service that has a
+ * leader, else the oldest. MetalLB itself would answer from several nodes when sharers disagree. `elections` is oldest first.
+ */
+export function shareOut<Election extends Elected>(elections: readonly Election[]): readonly Election[] {
+  const deciders = new Map<Ip, Election>();
+  for (const election of elections) {
+    for (const ip of election.group.addresses) {
+      const other = deciders.get(ip);
+      if (other === undefined || (other.leader === undefined && election.leader !== undefined)) {
+        deciders.set(ip, election);
+      }
+    }
+  }
+  const shares = new Map<string, { election: Election; addresses: Ip[]; services: Set<GroupService> }>();
+  for (const [ip, election] of deciders) {
+    const name = `${election.group.key} ${election.leader ?? ""}`;
+    const share = shares.get(name) ?? { election, addresses: [], services: new Set() };
+    share.addresses.push(ip);
+    for (const service of election.group.services) share.services.add(service);
+    shares.set(name, share);
+  }
+  return [...shares.values()].map(({ election, addresses, services }) => ({
+    ...election,
+    group: { key: election.group.key, addresses, services: [...services] },
+  }));
+}
