@@ -1,0 +1,54 @@
+/** This node's word, from its standing, its links and what the cluster asks for (DESIGN D4). Pure. */
+import type { ClusterSnapshot } from "../desired/snapshot.ts";
+import { type Range, rangeOfPrefix, rangesOverlap } from "../net/prefix.ts";
+import { flagsOf, readySecondsOf, type StandingState } from "./standing.ts";
+import type { JudgedLink } from "./usable-links.ts";
+import type { NodeWord, Rule, WordLink, WordPrefix } from "./word.ts";
+
+export interface OwnFacts {
+  readonly standing: StandingState;
+  readonly links: readonly JudgedLink[];
+  /** Absent before the first snapshot. */
+  readonly snapshot?: ClusterSnapshot;
+  /** The cap: what this node may follow at most. */
+  readonly highestRule: Rule;
+  readonly ruleInUse: Rule;
+}
+
+/** Lists only links and prefixes that hold a pool range or are named by an advertisement: a word has 512 bytes. */
+export function buildWord(facts: OwnFacts, nowMs: number): NodeWord {
+  const { standing, highestRule, ruleInUse } = facts;
+  const ranges = [...(facts.snapshot?.pools.values() ?? [])].flatMap((pool) => pool.ranges);
+  const named = new Set([...(facts.snapshot?.advertisements.values() ?? [])].flatMap(({ interfaces }) => interfaces));
+  const links: WordLink[] = [];
+  const prefixes: WordPrefix[] = [];
+  for (const { link, isUsable } of facts.links) {
+    const holding = link.prefixes.filter((prefix) => overlapsAny(rangeOfPrefix(prefix), ranges));
+    if (holding.length === 0 && !named.has(link.name)) continue;
+    // Once names matter every listed link carries its own: a word without any says "I have not read that advertisement yet".
+    links.push({ index: link.index, isUsable, mac: link.mac, ...(named.size === 0 ? {} : { name: link.name }) });
+    prefixes.push(...holding.map((prefix) => ({ linkIndex: link.index, prefix })));
+  }
+  const troubleAgeSeconds = standing.troubleMs === undefined ? 0 : coarseSeconds(nowMs - standing.troubleMs);
+  return {
+    highestRule,
+    ruleInUse,
+    flags: flagsOf(standing, nowMs),
+    readySeconds: readySecondsOf(standing, nowMs),
+    restarts: standing.options.restarts,
+    refutes: standing.refutes,
+    troubleAgeSeconds,
+    links,
+    prefixes,
+    isTruncated: false,
+  };
+}
+
+function overlapsAny(range: Range, ranges: readonly Range[]): boolean {
+  return ranges.some((other) => rangesOverlap(range, other));
+}
+
+/** Whole minutes: a word that changed every second would be gossiped every second. */
+function coarseSeconds(ageMs: number): number {
+  return Math.floor(ageMs / 60_000) * 60;
+}

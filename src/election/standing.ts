@@ -1,0 +1,220 @@
+/**
+ * What this node says of itself: its own flags, as a pure machine `(state, event, now) → state` (DESIGN D3 tier 2, D4).
+ * Times are monotonic milliseconds.
+ */
+import { NODE_TAINTS } from "../../api/annotations.ts";
+import type { NodeFacts, NodeName } from "../desired/snapshot.ts";
+import type { MemberView } from "./decision.ts";
+import { hasExcludeLabel } from "./eligibility.ts";
+import { type Merge, mergeOf } from "./merge.ts";
+import { WORD_FLAGS, type WordFlag } from "./word.ts";
+
+/** How long a newcomer, or one that was held dead, stays behind: the cluster has then heard of it everywhere (DESIGN D3). */
+export const SETTLE_MS = 10_000;
+/** How long known peers may be silent before a starting node becomes ready without them (DESIGN D4). */
+export const JOIN_SILENCE_MS = 500;
+/** Values of `readySeconds` in a word: coarse, so that a word changes rarely. */
+const READY_STEPS_SECONDS = [0, 5, 10, 30, 60, 300, 600, 3_600, 86_400] as const;
+/** A cluster with a member ready for so long is there; a younger one is being founded (DESIGN D3). */
+const ESTABLISHED_SECONDS = 5;
+
+export type StandingEvent =
+  | { readonly kind: "snapshot-complete" }
+  /** The packet sockets of every usable link are open. */
+  | { readonly kind: "sockets-open" }
+  /** The first push/pulls were begun with so many known peers; none known: ready at once. */
+  | { readonly kind: "join-begun"; readonly knownPeers: number }
+  /** A push/pull with a known peer ended well; the `members` event with what it brought comes first. */
+  | { readonly kind: "join-done" }
+  /** Every known peer refused. */
+  | { readonly kind: "join-refused" }
+  /** All other members, alive or suspect. */
+  | { readonly kind: "members"; readonly others: readonly MemberView[] }
+  /** This node was held dead, and refuted it. */
+  | { readonly kind: "refuted-death" }
+  /** This node's own Node object or document; undefined when there is none. */
+  | { readonly kind: "node-facts"; readonly node: NodeFacts | undefined }
+  /** Asked locally. */
+  | { readonly kind: "step-down"; readonly isWanted: boolean }
+  /** SIGTERM. */
+  | { readonly kind: "leave" }
+  | { readonly kind: "tick" };
+
+export interface StandingOptions {
+  readonly name: NodeName;
+  /** `--ignore-cordon` and `--ignore-exclude-lb`: the node itself does not say what it shall ignore. */
+  readonly ignoresCordon: boolean;
+  readonly ignoresExcludeLabel: boolean;
+  /** Own restarts without a leave, from the cache folder. */
+  readonly restarts: number;
+}
+
+export interface StandingState {
+  readonly options: StandingOptions;
+  readonly hasSnapshot: boolean;
+  readonly hasSockets: boolean;
+  readonly joinBegunMs?: number;
+  /** Met a peer, or knows that there is none to meet. */
+  readonly hasJoined: boolean;
+  readonly readySinceMs?: number;
+  readonly settlesUntilMs: number;
+  readonly others: readonly MemberView[];
+  readonly merge?: Merge;
+  readonly node?: NodeFacts;
+  readonly isAskedToStepDown: boolean;
+  readonly isLeaving: boolean;
+  readonly refutes: number;
+  readonly troubleMs?: number;
+}
+
+export function initialStanding(options: StandingOptions): StandingState {
+  return {
+    options,
+    hasSnapshot: false,
+    hasSockets: false,
+    hasJoined: false,
+    settlesUntilMs: Number.NEGATIVE_INFINITY,
+    others: [],
+    isAskedToStepDown: false,
+    isLeaving: false,
+    refutes: 0,
+  };
+}
+
+export function stand(state: StandingState, event: StandingEvent, nowMs: number): StandingState {
+  return becomeReady(apply(state, event, nowMs), nowMs);
+}
+
+/** Before its snapshot is complete and its sockets are open a speaker neither dials nor accepts a push/pull. */
+export function mayJoin(state: StandingState): boolean {
+  return state.hasSnapshot && state.hasSockets;
+}
+
+/** In the order of the word. */
+export function flagsOf(state: StandingState, nowMs: number): readonly WordFlag[] {
+  const { node, options } = state;
+  const isCordoned = node !== undefined && !options.ignoresCordon && isCordonedNode(node);
+  const says: Readonly<Record<WordFlag, boolean>> = {
+    ready: state.readySinceMs !== undefined,
+    settling: state.readySinceMs !== undefined && nowMs < state.settlesUntilMs,
+    "stepping-down": state.isAskedToStepDown || node?.wantsStepDown === true,
+    cordoned: isCordoned,
+    "network-unavailable": node?.isNetworkUnavailable === true,
+    excluded: node !== undefined && !options.ignoresExcludeLabel && hasExcludeLabel(node),
+    "out-of-service": node?.taintKeys.includes(NODE_TAINTS.outOfService) === true,
+    damped: false,
+    leaving: state.isLeaving,
+  };
+  return WORD_FLAGS.filter((flag) => says[flag]);
+}
+
+/** Seconds since the node became ready, in the steps of the word. */
+export function readySecondsOf(state: StandingState, nowMs: number): number {
+  if (state.readySinceMs === undefined) return 0;
+  const seconds = (nowMs - state.readySinceMs) / 1_000;
+  return READY_STEPS_SECONDS.findLast((step) => step <= seconds) ?? 0;
+}
+
+/** When the flags or the ready time change without an event; after a `tick` then they have. */
+export function standingDeadlineMs(state: StandingState, nowMs: number): number | undefined {
+  const deadlines: number[] = [];
+  if (isWaitingForPeers(state)) deadlines.push((state.joinBegunMs ?? nowMs) + JOIN_SILENCE_MS);
+  if (nowMs < state.settlesUntilMs) deadlines.push(state.settlesUntilMs);
+  const { readySinceMs } = state;
+  if (readySinceMs !== undefined) {
+    const next = READY_STEPS_SECONDS.find((step) => readySinceMs + step * 1_000 > nowMs);
+    if (next !== undefined) deadlines.push(readySinceMs + next * 1_000);
+  }
+  return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+}
+
+function apply(state: StandingState, event: StandingEvent, nowMs: number): StandingState {
+  switch (event.kind) {
+    case "snapshot-complete":
+      return { ...state, hasSnapshot: true };
+    case "sockets-open":
+      return { ...state, hasSockets: true };
+    case "join-begun":
+      return {
+        ...state,
+        joinBegunMs: state.joinBegunMs ?? nowMs,
+        hasJoined: state.hasJoined || event.knownPeers === 0,
+      };
+    case "join-done":
+    case "join-refused":
+      return { ...state, hasJoined: true };
+    case "members":
+      return meet(state, event.others, nowMs);
+    case "refuted-death":
+      return {
+        ...state,
+        refutes: state.refutes + 1,
+        troubleMs: nowMs,
+        settlesUntilMs: nowMs + SETTLE_MS,
+      };
+    case "node-facts": {
+      const { node: _before, ...rest } = state;
+      return event.node === undefined ? rest : { ...rest, node: event.node };
+    }
+    case "step-down":
+      return { ...state, isAskedToStepDown: event.isWanted };
+    case "leave":
+      return { ...state, isLeaving: true };
+    case "tick":
+      return state;
+  }
+  return state;
+}
+
+function becomeReady(state: StandingState, nowMs: number): StandingState {
+  if (state.readySinceMs !== undefined || !mayJoin(state)) return state;
+  const isUnanswered = isWaitingForPeers(state) && nowMs >= (state.joinBegunMs ?? nowMs) + JOIN_SILENCE_MS;
+  if (!state.hasJoined && !isUnanswered) return state;
+  const joinsCluster = state.others.some(isEstablished);
+  return {
+    ...state,
+    hasJoined: true,
+    readySinceMs: nowMs,
+    settlesUntilMs: joinsCluster ? Math.max(state.settlesUntilMs, nowMs + SETTLE_MS) : state.settlesUntilMs,
+  };
+}
+
+function isWaitingForPeers(state: StandingState): boolean {
+  return state.joinBegunMs !== undefined && !state.hasJoined;
+}
+
+/** A node that is ready for less than 5 s joins the cluster that it meets; an older one is a side of a merge. */
+function meet(state: StandingState, others: readonly MemberView[], nowMs: number): StandingState {
+  const next = { ...state, others };
+  if (state.readySinceMs === undefined) return next;
+  const known = new Set(state.others.map(({ name }) => name));
+  const newcomers = others.filter((member) => !known.has(member.name) && isEstablished(member));
+  if (readySecondsOf(state, nowMs) < ESTABLISHED_SECONDS) {
+    return newcomers.length === 0 ? next : { ...next, settlesUntilMs: nowMs + SETTLE_MS };
+  }
+  const side = [state.options.name, ...state.others.filter(isEstablished).map(({ name }) => name)];
+  const merge = mergeOf(
+    state.merge,
+    side,
+    newcomers.map(({ name }) => name),
+    nowMs,
+  );
+  if (merge === undefined) return next;
+  const settlesUntilMs = merge.isOursSmaller
+    ? Math.max(state.settlesUntilMs, merge.begunMs + SETTLE_MS)
+    : state.settlesUntilMs;
+  return { ...next, merge, settlesUntilMs };
+}
+
+function isEstablished({ word }: MemberView): boolean {
+  return word !== undefined && word.flags.includes("ready") && word.readySeconds >= ESTABLISHED_SECONDS;
+}
+
+function isCordonedNode(node: NodeFacts): boolean {
+  const { deletedByAutoscaler, disruptedByKarpenter } = NODE_TAINTS;
+  return (
+    node.isUnschedulable ||
+    node.taintKeys.includes(deletedByAutoscaler) ||
+    node.taintKeys.includes(disruptedByKarpenter)
+  );
+}
