@@ -1,0 +1,56 @@
+/** Whether a world is settled: nothing disturbs it, and nothing has for long enough that everybody must agree. */
+
+/** Faults that leave different views behind need detection and rejoin; planned changes only need delivery. */
+export type Disturbance =
+  /** An input of the cluster or a planned move, delivered to everybody. */
+  | "planned"
+  /** A node started, came back, or a view about it may have gone stale: settling lasts 10 s. */
+  | "membership"
+  /** Somebody vanished without a word: memberlist's own verdict takes up to its longest suspicion. */
+  | "vanished";
+
+/**
+ * Time after the last disturbance of each kind. 2 s: SIMULATION's W. membership: 10 s rejoin, 10 s settling, 2 s W. vanished: a
+ * probe round of up to 5 members, longest suspicion 24 s (memberlist's LAN timing, up to 10 members), then as membership.
+ */
+export const SETTLE_MS: Readonly<Record<Disturbance, number>> = {
+  planned: 2_000,
+  membership: 24_000,
+  vanished: 45_000,
+};
+
+export class Calm {
+  readonly #active = new Set<string>();
+  readonly #lastMs = new Map<Disturbance, number>();
+
+  /** Something begins that lasts until `end` with the same name. */
+  begin(name: string, kind: Disturbance, nowMs: number): void {
+    this.#active.add(name);
+    this.touch(kind, nowMs);
+  }
+
+  end(name: string, kind: Disturbance, nowMs: number): void {
+    this.#active.delete(name);
+    this.touch(kind, nowMs);
+  }
+
+  touch(kind: Disturbance, nowMs: number): void {
+    this.#lastMs.set(kind, nowMs);
+  }
+
+  get isDisturbed(): boolean {
+    return this.#active.size > 0;
+  }
+
+  /** Since when nothing was touched at all; undefined while a fault lasts. */
+  quietSinceMs(): number | undefined {
+    if (this.isDisturbed) return undefined;
+    return Math.max(0, ...this.#lastMs.values());
+  }
+
+  /** From this time on the world counts as settled, if nothing more happens; undefined while a fault lasts. */
+  settledFromMs(): number | undefined {
+    if (this.isDisturbed) return undefined;
+    return Math.max(0, ...[...this.#lastMs].map(([kind, atMs]) => atMs + SETTLE_MS[kind]));
+  }
+}

@@ -1,0 +1,119 @@
+/** The cluster's objects as a user would have made them, changed one at a time; every change gives a new snapshot. */
+import type {
+  AdvertisementFacts,
+  ClusterSnapshot,
+  EndpointSliceFacts,
+  NodeFacts,
+  PoolFacts,
+  ServiceFacts,
+} from "../../src/desired/snapshot.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
+
+export const EXCLUDE_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
+export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
+
+export interface ServicePlan {
+  readonly name: string;
+  readonly addresses: readonly Ip[];
+  readonly policy: "Cluster" | "Local";
+  readonly isShared: boolean;
+  /** Nodes with a ready endpoint. */
+  readonly endpoints: readonly string[];
+}
+
+export interface ClusterPlan {
+  readonly nodes: readonly string[];
+  readonly services: readonly ServicePlan[];
+  /** Prefixes of the pool. */
+  readonly pools: readonly string[];
+}
+
+export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
+  const ranges = plan.pools.flatMap((text) => {
+    const prefix = parsePrefix(text);
+    return prefix === undefined ? [] : [rangeOfPrefix(prefix)];
+  });
+  const pool: PoolFacts = { name: "pool", labels: {}, ranges };
+  const advertisement: AdvertisementFacts = {
+    name: "advertisement",
+    poolNames: [],
+    poolSelectors: [],
+    nodeSelectors: [],
+    serviceSelectors: [],
+    interfaces: [],
+    preferredNodes: [],
+  };
+  return {
+    source: "kubernetes",
+    pools: new Map([[pool.name, pool]]),
+    advertisements: new Map([[advertisement.name, advertisement]]),
+    services: new Map(plan.services.map((service, order) => [`default/${service.name}`, serviceFacts(service, order)])),
+    endpointSlices: new Map(plan.services.map((service) => [`default/${service.name}-1`, sliceFacts(service)])),
+    nodes: new Map(plan.nodes.map((name) => [name, nodeFacts(name)])),
+  };
+}
+
+function serviceFacts(service: ServicePlan, order: number): ServiceFacts {
+  return {
+    namespace: "default",
+    name: service.name,
+    createdAt: new Date(Date.UTC(2026, 0, 1) + 1_000 * order).toISOString(),
+    labels: {},
+    isLoadBalancer: true,
+    addresses: service.addresses,
+    externalTrafficPolicy: service.policy,
+    hasSharingKey: service.isShared,
+    isBeingDeleted: false,
+  };
+}
+
+function sliceFacts({ name, endpoints }: ServicePlan): EndpointSliceFacts {
+  return {
+    namespace: "default",
+    name: `${name}-1`,
+    serviceName: name,
+    endpoints: endpoints.map((nodeName) => ({ nodeName, ready: true, serving: true, terminating: false })),
+  };
+}
+
+function nodeFacts(name: string): NodeFacts {
+  return {
+    name,
+    labels: { "kubernetes.io/hostname": name },
+    isUnschedulable: false,
+    taintKeys: [],
+    isNetworkUnavailable: false,
+    wantsStepDown: false,
+    internalIps: [],
+  };
+}
+
+/** Changes one Node object; a name that is not there stays away. */
+export function withNode(
+  snapshot: ClusterSnapshot,
+  name: string,
+  change: (node: NodeFacts) => NodeFacts | undefined,
+): ClusterSnapshot {
+  const node = snapshot.nodes.get(name) ?? nodeFacts(name);
+  const changed = change(node);
+  const nodes = new Map(snapshot.nodes);
+  if (changed === undefined) nodes.delete(name);
+  else nodes.set(name, changed);
+  return { ...snapshot, nodes };
+}
+
+export function withLabel(node: NodeFacts, key: string, isSet: boolean): NodeFacts {
+  const labels = Object.fromEntries(Object.entries(node.labels).filter(([other]) => other !== key));
+  return { ...node, labels: isSet ? { ...labels, [key]: "" } : labels };
+}
+
+/** Moves the endpoints of one Service. */
+export function withEndpoints(snapshot: ClusterSnapshot, service: string, nodes: readonly string[]): ClusterSnapshot {
+  const slices = new Map(snapshot.endpointSlices);
+  const slice = slices.get(`default/${service}-1`);
+  if (slice === undefined) return snapshot;
+  const endpoints = nodes.map((nodeName) => ({ nodeName, ready: true, serving: true, terminating: false }));
+  slices.set(`default/${service}-1`, { ...slice, endpoints });
+  return { ...snapshot, endpointSlices: slices };
+}

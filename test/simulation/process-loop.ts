@@ -1,0 +1,157 @@
+/**
+ * A process's thread on the virtual clock, turned as libuv turns it: due timers, then input until none is left, then the
+ * callbacks of the check phase (`setImmediate`). A loop that stands still keeps what arrives, and reads it in that order.
+ */
+import type { Clock, Timer, VirtualClock } from "../../src/base/clock.ts";
+
+interface LoopTimer {
+  readonly atMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+  isCancelled: boolean;
+}
+
+export interface Standstill {
+  readonly durationMs: number;
+  /** What arrived meanwhile is still there afterwards (a stopped process), or not (a stopped machine). */
+  readonly keepsQueues: boolean;
+  /** CLOCK_BOOTTIME went on meanwhile, or the machine's clock stood too (a paused guest). */
+  readonly isGapVisible: boolean;
+}
+
+export class ProcessLoop implements Clock {
+  readonly #world: VirtualClock;
+  readonly #rate: number;
+  readonly #bornMs: number;
+  /** Time that this machine's clock never saw. */
+  #hiddenMs = 0;
+  #wallStepMs = 0;
+  #timers: LoopTimer[] = [];
+  #order = 0;
+  #input: (() => void)[] = [];
+  #checks: (() => void)[] = [];
+  #wake: { readonly atMs: number; readonly timer: Timer } | undefined;
+  #standsUntilMs = -1;
+  #isTurning = false;
+  #isOver = false;
+
+  /** `ratePpm`: how much faster this clock runs than the world's. */
+  constructor(world: VirtualClock, ratePpm: number) {
+    this.#world = world;
+    this.#rate = 1 + ratePpm / 1e6;
+    this.#bornMs = world.nowMs();
+  }
+
+  get isStanding(): boolean {
+    return this.#standsUntilMs > this.#world.nowMs();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  nowMs(): number {
+    return (this.#world.nowMs() - this.#bornMs - this.#hiddenMs) * this.#rate + 1_000;
+  }
+
+  wallMs(): number {
+    return this.#world.wallMs() + this.#wallStepMs;
+  }
+
+  stepWall(byMs: number): void {
+    this.#wallStepMs += byMs;
+  }
+
+  schedule(delayMs: number, callback: () => void): Timer {
+    const timer = { atMs: this.nowMs() + Math.max(0, delayMs), order: this.#order++, callback, isCancelled: false };
+    let at = this.#timers.length;
+    while (at > 0 && (this.#timers[at - 1]?.atMs ?? 0) > timer.atMs) at--;
+    this.#timers.splice(at, 0, timer);
+    if (at === 0) this.#rearm();
+    return { cancel: () => void (timer.isCancelled = true) };
+  }
+
+  /** `setImmediate`. */
+  afterPoll(callback: () => void): void {
+    this.#checks.push(callback);
+    if (!this.#isTurning) this.#world.schedule(0, () => this.turn());
+  }
+
+  /** A socket became readable: `read` runs in the poll phase of this or the next turn. */
+  post(read: () => void): void {
+    if (this.#isOver) return;
+    this.#input.push(read);
+    this.turn();
+  }
+
+  /** One or more turns, until nothing is due. Does nothing while the loop stands or turns already. */
+  turn(): void {
+    if (this.#isTurning || this.#isOver || this.isStanding) return;
+    this.#isTurning = true;
+    while (!this.#isOver && this.#turnOnce()) {}
+    this.#isTurning = false;
+    this.#rearm();
+  }
+
+  stand({ durationMs, keepsQueues, isGapVisible }: Standstill): void {
+    const nowMs = this.#world.nowMs();
+    const untilMs = Math.max(this.#standsUntilMs, nowMs + durationMs);
+    this.#standsUntilMs = untilMs;
+    this.#world.schedule(untilMs - nowMs, () => {
+      if (this.#standsUntilMs !== untilMs || this.#isOver) return;
+      if (!keepsQueues) this.#input = [];
+      if (!isGapVisible) this.#hiddenMs += untilMs - nowMs;
+      this.#standsUntilMs = -1;
+      this.turn();
+    });
+  }
+
+  /** The process is gone: nothing runs any more. */
+  end(): void {
+    this.#isOver = true;
+    this.#timers = [];
+    this.#input = [];
+    this.#checks = [];
+    this.#wake?.timer.cancel();
+  }
+
+  #turnOnce(): boolean {
+    let hasRun = false;
+    const nowMs = this.nowMs() + 1e-6;
+    const timersBefore = this.#order;
+    for (let next = this.#nextTimer(); next !== undefined && next.atMs <= nowMs; next = this.#nextTimer()) {
+      // As libuv: a timer started in this phase waits for the next turn.
+      if (next.order >= timersBefore) break;
+      this.#timers.shift();
+      next.callback();
+      hasRun = true;
+    }
+    for (let read = this.#input.shift(); read !== undefined; read = this.#input.shift()) {
+      read();
+      hasRun = true;
+    }
+    const checks = this.#checks;
+    this.#checks = [];
+    for (const check of checks) {
+      check();
+      hasRun = true;
+    }
+    return hasRun || this.#checks.length > 0;
+  }
+
+  #nextTimer(): LoopTimer | undefined {
+    while (this.#timers[0]?.isCancelled === true) this.#timers.shift();
+    return this.#timers[0];
+  }
+
+  /** Keeps one timer of the world at the time of the next of ours. */
+  #rearm(): void {
+    const next = this.#nextTimer();
+    if (next === undefined || this.#isTurning || this.#isOver) return;
+    const atMs = this.#world.nowMs() + Math.max(0, (next.atMs - this.nowMs()) / this.#rate);
+    const pending = this.#wake;
+    if (pending !== undefined && Math.abs(pending.atMs - atMs) < 1e-6 && pending.atMs > this.#world.nowMs()) return;
+    pending?.timer.cancel();
+    this.#wake = { atMs, timer: this.#world.schedule(atMs - this.#world.nowMs(), () => this.turn()) };
+  }
+}

@@ -1,0 +1,161 @@
+/** The packet sockets and joined groups of one process, behind the kernel's filter, read by the process's own loop. */
+import type { FrameListener, GroupPort, PacketPort } from "../../src/announcer/packet-port.ts";
+import { type Family, type Ip, isMulticast } from "../../src/net/ip.ts";
+import type { Mac } from "../../src/net/mac.ts";
+import { macAt } from "../../src/net/mac.ts";
+import { type Prefix, prefixHolds } from "../../src/net/prefix.ts";
+import { multicastMacOf } from "../../src/packet/solicited-node.ts";
+import { readFrame } from "./frames.ts";
+import type { NetworkCard } from "./network-card.ts";
+import type { ProcessLoop } from "./process-loop.ts";
+
+/** Frames that a socket's receive buffer holds. */
+const RECEIVE_QUEUE_FRAMES = 256;
+
+interface LinkFilter {
+  readonly addresses: ReadonlySet<Ip>;
+  readonly prefixes: readonly Prefix[];
+}
+
+interface QueuedFrame {
+  readonly linkIndex: number;
+  readonly family: Family;
+  readonly frame: Uint8Array;
+}
+
+/** What a checker may listen to: every call of the process on these ports, in order. */
+export interface PortWatch {
+  sent(card: NetworkCard, frame: Uint8Array): void;
+  joined(card: NetworkCard, group: Ip): void;
+  left(card: NetworkCard, group: Ip): void;
+  filtered(card: NetworkCard, addresses: readonly Ip[]): void;
+}
+
+export class ProcessPackets implements PacketPort, GroupPort {
+  readonly #cards: readonly NetworkCard[];
+  readonly #loop: ProcessLoop;
+  readonly #watch: PortWatch;
+  #listener: FrameListener = () => {};
+  #openLinks = new Set<number>();
+  readonly #filters = new Map<number, LinkFilter>();
+  readonly #joined = new Map<string, number>();
+  #queue: QueuedFrame[] = [];
+  #unsent: { readonly card: NetworkCard; readonly frame: Uint8Array }[] = [];
+  #isClosed = false;
+  /** While set, what is sent to this MAC is collected here instead of leaving. */
+  #capture: { readonly mac: Mac; readonly frames: Uint8Array[] } | undefined;
+
+  constructor(cards: readonly NetworkCard[], loop: ProcessLoop, watch: PortWatch) {
+    this.#cards = cards;
+    this.#loop = loop;
+    this.#watch = watch;
+  }
+
+  listen(listener: FrameListener): void {
+    this.#listener = listener;
+  }
+
+  setLinks(links: readonly { readonly index: number }[]): void {
+    this.#openLinks = new Set(links.map(({ index }) => index));
+  }
+
+  setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void {
+    this.#filters.set(linkIndex, { addresses: new Set(addresses), prefixes });
+    const card = this.#cardOf(linkIndex);
+    if (card !== undefined) this.#watch.filtered(card, addresses);
+  }
+
+  send(linkIndex: number, _family: Family, bytes: Uint8Array): void {
+    const card = this.#cardOf(linkIndex);
+    if (card !== undefined && !this.#isClosed) this.#unsent.push({ card, frame: bytes.slice() });
+  }
+
+  flush(): void {
+    const frames = this.#unsent;
+    this.#unsent = [];
+    for (const { card, frame } of frames) {
+      if (this.#capture !== undefined && macAt(frame, 0) === this.#capture.mac) {
+        this.#capture.frames.push(frame);
+        continue;
+      }
+      this.#watch.sent(card, frame);
+      card.transmit(frame);
+    }
+  }
+
+  discardAll(): number {
+    return this.#queue.splice(0).length;
+  }
+
+  drainAll(): void {
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      this.#listener(next.linkIndex, next.family, next.frame, undefined);
+    }
+  }
+
+  join(linkIndex: number, group: Ip): void {
+    const card = this.#cardOf(linkIndex);
+    if (card === undefined || !isMulticast(group)) return;
+    this.#joined.set(`${linkIndex} ${group}`, linkIndex);
+    card.join(group);
+    this.#watch.joined(card, group);
+  }
+
+  leave(linkIndex: number, group: Ip): void {
+    const card = this.#cardOf(linkIndex);
+    if (card === undefined || !this.#joined.delete(`${linkIndex} ${group}`)) return;
+    card.leave(group);
+    this.#watch.left(card, group);
+  }
+
+  /** A frame came in on a card of this machine. */
+  offer(card: NetworkCard, frame: Uint8Array): void {
+    if (!this.#passesFilter(card, frame) || this.#queue.length >= RECEIVE_QUEUE_FRAMES) return;
+    const family = frame[12] === 0x08 ? 4 : 6;
+    this.#queue.push({ linkIndex: card.index, family, frame });
+    this.#loop.post(() => this.drainAll());
+  }
+
+  /** Offers a request of an observer who is not there, and gives what would have been sent to him. */
+  ask(card: NetworkCard, frame: Uint8Array): readonly Uint8Array[] {
+    if (this.#loop.isStanding || this.#loop.isOver || !card.accepts(macAt(frame, 0))) return [];
+    const frames: Uint8Array[] = [];
+    this.#capture = { mac: macAt(frame, 6), frames };
+    this.offer(card, frame);
+    this.#capture = undefined;
+    return frames;
+  }
+
+  /** The process is gone, or its machine's buffers are: nothing queued is read. */
+  forgetQueued(): void {
+    this.#queue = [];
+    this.#unsent = [];
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.forgetQueued();
+    this.#openLinks.clear();
+    for (const key of this.#joined.keys()) {
+      const [linkIndex = "", group = ""] = key.split(" ");
+      this.#cardOf(Number(linkIndex))?.groups.delete(multicastMacOf(group as Ip));
+    }
+    this.#joined.clear();
+  }
+
+  #passesFilter(card: NetworkCard, frame: Uint8Array): boolean {
+    if (this.#isClosed || !this.#openLinks.has(card.index)) return false;
+    const filter = this.#filters.get(card.index);
+    const read = readFrame(frame);
+    if (filter === undefined || read === undefined) return false;
+    const isArp = read.form === "arp-request" || read.form === "arp-reply";
+    const concerned = isArp ? [read.targetIp, read.senderIp] : [read.targetIp];
+    return concerned.some(
+      (ip) => filter.addresses.has(ip) || filter.prefixes.some((prefix) => prefixHolds(prefix, ip)),
+    );
+  }
+
+  #cardOf(linkIndex: number): NetworkCard | undefined {
+    return this.#cards.find(({ index }) => index === linkIndex);
+  }
+}

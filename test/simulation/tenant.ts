@@ -1,0 +1,63 @@
+/** The process that runs on a machine, as the world deals with it: a speaker, a mutant of it, or a dummy in the world's own tests. */
+import type { Clock } from "../../src/base/clock.ts";
+import type { Random } from "../../src/base/random.ts";
+import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import type { Endpoint } from "../../src/gossip/message.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import type { Link } from "../../src/net/link.ts";
+import type { ProcessPackets } from "./process-packets.ts";
+import type { ProcessTransport } from "./process-transport.ts";
+
+/** One candidate list as the speaker holds it, reduced to what two nodes must have in common. */
+export interface HeldDecision {
+  readonly key: Ip;
+  readonly leader: string | undefined;
+  readonly reason: string;
+  /** Best first. */
+  readonly candidates: readonly string[];
+  /** Everything that D3 makes of the inputs, as one comparable text. */
+  readonly whole: string;
+}
+
+export interface HeldMember {
+  readonly name: string;
+  readonly state: string;
+  readonly incarnation: number;
+  /** The word's bytes as hexadecimal text; empty for a member without. */
+  readonly meta: string;
+}
+
+/** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */
+export interface TenantView {
+  readonly incarnation: number;
+  readonly isReady: boolean;
+  readonly isSettling: boolean;
+  readonly rule: string;
+  readonly members: readonly HeldMember[];
+  readonly decisions: readonly HeldDecision[];
+}
+
+export interface Tenant {
+  setLinks(links: readonly Link[]): void;
+  applySnapshot(snapshot: ClusterSnapshot): void;
+  setPeers(endpoints: readonly Endpoint[]): void;
+  /** SIGTERM; `TenantPorts.exited` is called when the process ends by itself. */
+  leave(): void;
+  view(): TenantView;
+  /** The process was ended from outside; nothing of it may run any more. */
+  close(): void;
+}
+
+export interface TenantPorts {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly transport: ProcessTransport;
+  readonly packets: ProcessPackets;
+  readonly afterPoll: (callback: () => void) => void;
+  /** The speaker said something worth a line; addresses it names are looked at from outside at once. */
+  readonly noted: (text: string, about: readonly Ip[]) => void;
+  readonly exited: () => void;
+}
+
+export type StartTenant = (ports: TenantPorts) => Tenant;

@@ -1,0 +1,63 @@
+/** What can be seen of a world from outside, as it happens. Checkers implement the parts they judge. */
+import type { Endpoint } from "../../src/gossip/message.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import type { Disturbance } from "./calm.ts";
+import type { NeighbourFrame } from "./frames.ts";
+import type { Machine } from "./machine.ts";
+import type { NetworkCard } from "./network-card.ts";
+
+/** A machine that answered an observer's request. */
+export interface Answerer {
+  readonly node: string;
+  readonly card: NetworkCard;
+}
+
+export interface Witness {
+  /** Somebody asked for `ip` on every segment and was answered by these, each once. */
+  answered?(atMs: number, ip: Ip, answerers: readonly Answerer[]): void;
+  /** A speaker sent a frame. */
+  sent?(atMs: number, machine: Machine, card: NetworkCard, frame: NeighbourFrame): void;
+  joined?(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void;
+  left?(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void;
+  datagram?(atMs: number, from: string, to: Endpoint, bytes: Uint8Array): void;
+  /** A fault began or ended, or an input changed. */
+  disturbed?(atMs: number, what: string, kind: Disturbance): void;
+  /** A process started, was killed, or ended by itself. */
+  lifecycle?(atMs: number, machine: Machine, what: "started" | "killed" | "exited" | "frozen"): void;
+  /** Called after every step of the world in which something may have changed, and at least every 250 ms. */
+  looked?(atMs: number): void;
+}
+
+/** An invariant that did not hold, with the evidence. Thrown through the world to whoever runs it. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+  readonly invariant: number;
+  readonly atMs: number;
+
+  constructor(invariant: number, atMs: number, evidence: string) {
+    super(`invariant ${invariant} at ${atMs.toFixed(1)} ms: ${evidence}`);
+    this.invariant = invariant;
+    this.atMs = atMs;
+  }
+}
+
+/** How often a rule came to its interesting state; a run in which one never did proves nothing. */
+export class Coverage {
+  readonly #counts = new Map<string, number>();
+
+  count(rule: string): void {
+    this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);
+  }
+
+  add(other: Coverage): void {
+    for (const [rule, count] of other.#counts) this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + count);
+  }
+
+  of(rule: string): number {
+    return this.#counts.get(rule) ?? 0;
+  }
+
+  entries(): readonly (readonly [string, number])[] {
+    return [...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
