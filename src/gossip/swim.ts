@@ -1,78 +1,325 @@
 /**
  * The memberlist machine: SWIM with Lifeguard, and Arpeggio's rejoin and heal. Sans-I/O: events and the time in, effects out.
- * Start reading here, then members.ts (rules), probe.ts, gossip-round.ts, push-pull.ts, rejoin.ts, leave.ts.
+ * Here is the door; members.ts has the rules' effects, probe.ts, gossip-round.ts, push-pull.ts, rejoin.ts, heal.ts, leave.ts the rest.
  */
-import type { Random } from "../base/random.ts";
-import type { Endpoint, GossipMessage } from "./message.ts";
+import { ArpeggioError } from "../base/errors.ts";
+import { Core, type SwimCounters, type SwimOptions } from "./core.ts";
+import { FirstContactWait } from "./first-contact.ts";
+import { GossipRound } from "./gossip-round.ts";
+import { Heal } from "./heal.ts";
+import { Leave } from "./leave.ts";
+import { isUsableName, MAX_META_BYTES } from "./member-rules.ts";
+import { endpointOf, isOther, Members } from "./members.ts";
+import type { Ack, DatagramMessage, Endpoint, Ping, StreamMessage } from "./message.ts";
+import { MetaUpdates } from "./meta-updates.ts";
+import { PendingPings } from "./pending-pings.ts";
+import { Probe } from "./probe.ts";
+import { PushPulls } from "./push-pull.ts";
+import { Rejoin } from "./rejoin.ts";
+import { Relays } from "./relay.ts";
 import type { HeldAs, Member, SwimEffect, SwimEvent } from "./swim-event.ts";
-import type { Timing } from "./timing.ts";
 
-export interface SwimOptions {
-  /** At most 253 bytes of UTF-8. */
-  readonly name: string;
-  /** What peers are told to send to: never a wildcard. */
-  readonly endpoint: Endpoint;
-  readonly timing: Timing;
-  readonly random: Random;
-  /** Bytes of one message, its type byte first. */
-  readonly encode: (message: GossipMessage) => Uint8Array;
-  /** Label and encryption around a datagram. */
-  readonly overheadBytes: number;
-  /** Our ack payload (DESIGN D6); a payload that is not ours reads as undefined. */
-  readonly encodeHeldAs: (held: HeldAs) => Uint8Array;
-  readonly decodeHeldAs: (payload: Uint8Array) => HeldAs | undefined;
-}
-
-/** Monotonic counts since the start, for metrics; never read by the machine. */
-export interface SwimCounters {
-  readonly aliveMessages: number;
-  readonly suspectMessages: number;
-  readonly deadMessages: number;
-  readonly probes: number;
-  readonly probesDegraded: number;
-  readonly probesFailed: number;
-  readonly suspicionsExpired: number;
-  readonly suspicionsUnconfirmed: number;
-  readonly refutes: number;
-  readonly nameConflicts: number;
-  readonly pushPulls: number;
-  readonly pushPullsFailed: number;
-  readonly messagesIgnored: number;
-}
+/** A tick this much after its deadline means that we stood still: what we did not hear meanwhile proves nothing (DESIGN D7). */
+const STALL_MS = 250;
 
 export class Swim {
+  readonly #core: Core;
+  readonly #members: Members;
+  readonly #pings = new PendingPings();
+  readonly #relays: Relays;
+  readonly #probe: Probe;
+  readonly #gossip: GossipRound;
+  readonly #pushPulls: PushPulls;
+  readonly #rejoin: Rejoin;
+  readonly #heal: Heal;
+  readonly #firstContact: FirstContactWait;
+  readonly #meta: MetaUpdates;
+  readonly #leave: Leave;
+  /** Verdicts before gossip, so that what is decided in a turn leaves in it. */
+  readonly #timed: readonly { nextDeadlineMs(): number | undefined; tick(): void }[];
+
   constructor(options: SwimOptions) {
-    void options;
+    if (!isUsableName(options.name)) throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", `no node name: ${options.name}`);
+    const core = new Core(options);
+    this.#core = core;
+    this.#members = new Members(core);
+    this.#relays = new Relays(core, this.#pings);
+    this.#probe = new Probe(core, this.#members, this.#pings);
+    this.#gossip = new GossipRound(core);
+    this.#pushPulls = new PushPulls(core, this.#members);
+    this.#rejoin = new Rejoin(core, this.#pushPulls);
+    this.#heal = new Heal(core, this.#pushPulls, this.#pings);
+    this.#firstContact = new FirstContactWait(core);
+    this.#meta = new MetaUpdates(core, this.#members);
+    this.#leave = new Leave(core, this.#members);
+    this.#timed = [
+      this.#relays,
+      this.#probe,
+      this.#members,
+      this.#firstContact,
+      this.#meta,
+      this.#heal,
+      this.#pushPulls,
+      this.#rejoin,
+      this.#gossip,
+      this.#leave,
+    ];
+    this.#members.watch((change, member) => {
+      this.#rejoin.remember(member);
+      this.#heal.changed(change, member);
+    });
+    this.#pushPulls.watch((endpoint, outcome) => this.#firstContact.pushPullDone(endpoint, outcome));
   }
 
   /** `nowMs` is monotonic, the time at which the event was read. Never throws on what strangers send. */
   handle(event: SwimEvent, nowMs: number): SwimEffect[] {
-    void event;
-    void nowMs;
-    return [];
+    this.#core.nowMs = Math.max(nowMs, this.#core.nowMs);
+    if (this.#core.isOpen) this.#handleOpen(event);
+    else this.#handleClosed(event);
+    return this.#core.takeEffects();
   }
 
   /** When a `tick` is wanted next; undefined: not before another event. */
   nextDeadlineMs(): number | undefined {
-    return undefined;
+    let nextMs: number | undefined;
+    for (const part of this.#timed) {
+      const deadlineMs = part.nextDeadlineMs();
+      if (deadlineMs !== undefined && (nextMs === undefined || deadlineMs < nextMs)) nextMs = deadlineMs;
+    }
+    return nextMs;
   }
 
-  /** Everybody known, ourselves, dead and left ones included, in a stable order. */
+  /** Everybody known, ourselves, dead and left ones included, in the order in which they became known; empty before `open`. */
   members(): readonly Member[] {
-    return [];
+    return this.#core.table.all();
   }
 
   /** Ourselves, as others are told. */
   get self(): Member {
-    throw new Error("not yet");
+    return this.#core.self;
   }
 
   /** 0: healthy; up to awarenessMaxMultiplier - 1. */
   healthScore(): number {
-    return 0;
+    return this.#core.awareness.score;
   }
 
   counters(): SwimCounters {
-    throw new Error("not yet");
+    return { ...this.#core.counters };
   }
+
+  /** Before `open` we neither answer nor send: a peer must not take a speaker for alive that cannot announce yet. */
+  #handleClosed(event: SwimEvent): void {
+    switch (event.kind) {
+      case "open":
+        return this.#open();
+      case "set-meta":
+        return this.#setMeta(event.meta, event.isUrgent);
+      case "set-user-state":
+        return this.#pushPulls.setUserState(event.bytes);
+      case "known-peers":
+        return this.#rejoin.setPeers(event.endpoints);
+      case "request":
+        return this.#core.emit({ kind: "close", connection: event.connection });
+      case "leave":
+        return this.#core.emit({ kind: "left", isComplete: true });
+      case "datagram":
+      case "send-failed":
+      case "response":
+      case "dial-failed":
+      case "tick":
+      case "join":
+      case "send-user":
+      case "ping-members":
+        return;
+    }
+  }
+
+  #handleOpen(event: SwimEvent): void {
+    switch (event.kind) {
+      case "open":
+        return;
+      case "datagram":
+        return this.#datagram(event.from, event.messages);
+      case "send-failed":
+        return this.#probe.sendFailed(event.to);
+      case "request":
+        return this.#request(event.connection, event.from, event.message);
+      case "response":
+        return this.#response(event.dial, event.message);
+      case "dial-failed":
+        return this.#pushPulls.failed(event.dial, event.failure);
+      case "tick":
+        return this.#tick();
+      case "known-peers":
+        return this.#rejoin.setPeers(event.endpoints);
+      case "join":
+        for (const endpoint of event.endpoints) this.#pushPulls.start(endpoint, true);
+        return;
+      case "set-meta":
+        return this.#setMeta(event.meta, event.isUrgent);
+      case "send-user":
+        return this.#sendUser(event.to, event.payload);
+      case "set-user-state":
+        return this.#pushPulls.setUserState(event.bytes);
+      case "ping-members":
+        return this.#pingMembers(event.names);
+      case "leave":
+        return this.#leave.start();
+    }
+  }
+
+  #open(): void {
+    this.#core.isOpen = true;
+    this.#members.open();
+    this.#probe.open();
+    this.#gossip.open();
+    this.#pushPulls.open();
+    this.#firstContact.open(this.#rejoin.open());
+  }
+
+  #setMeta(meta: Uint8Array, isUrgent: boolean): void {
+    if (meta.length > MAX_META_BYTES) {
+      throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", `metadata of ${meta.length} bytes, at most ${MAX_META_BYTES}`);
+    }
+    this.#meta.set(meta, isUrgent);
+  }
+
+  #datagram(from: Endpoint, messages: readonly DatagramMessage[]): void {
+    for (const message of messages) {
+      this.#heal.heard(from, message.kind === "ping" ? message.source?.node : undefined);
+      this.#message(from, message);
+    }
+  }
+
+  #message(from: Endpoint, message: DatagramMessage): void {
+    switch (message.kind) {
+      case "ping":
+        return this.#answerPing(from, message);
+      case "indirect-ping":
+        return this.#relays.start(from, message);
+      case "ack":
+        return this.#acked(message);
+      case "nack":
+        return this.#probe.nacked(message.seqNo);
+      case "alive":
+        return this.#members.alive(message);
+      case "suspect":
+        return this.#members.suspect(message);
+      case "dead":
+        return this.#members.dead(message);
+      case "user": {
+        const name = this.#core.table.at(from)?.name;
+        const said = { kind: "user-message", payload: message.payload } as const;
+        return this.#core.emit(name === undefined ? said : { ...said, from: name });
+      }
+    }
+  }
+
+  /** A ping that names another node is not answered: it would hide that the node of that name is gone. */
+  #answerPing(from: Endpoint, ping: Ping): void {
+    const core = this.#core;
+    if (ping.node !== "" && !core.isSelf(ping.node)) {
+      core.counters.messagesRefused++;
+      return;
+    }
+    const asker = ping.source?.node ?? core.table.at(from)?.name;
+    const payload = asker === undefined ? new Uint8Array(0) : core.options.encodeHeldAs(this.#heldAs(asker));
+    core.sendWithBroadcasts(ping.source?.endpoint ?? from, { kind: "ack", seqNo: ping.seqNo, payload });
+  }
+
+  #heldAs(name: string): HeldAs {
+    const member = this.#core.table.get(name);
+    return member === undefined
+      ? { state: "unknown", incarnation: 0 }
+      : { state: member.state, incarnation: member.incarnation };
+  }
+
+  #acked(ack: Ack): void {
+    const ping = this.#pings.take(ack.seqNo);
+    if (ping === undefined) return;
+    if (ping.kind === "relay") return this.#relays.acked(ping.relay);
+    const held = this.#core.options.decodeHeldAs(ack.payload);
+    if (ping.kind === "probe") this.#probe.acked(ack.seqNo);
+    else if (ping.kind === "heal") this.#heal.heardName(ping.node);
+    else this.#core.emit(heldView(ping.node, held));
+    if (held !== undefined) this.#answerView(ping.node, held);
+  }
+
+  /** What an ack says of us is news like any other: a verdict is refuted at once, one who forgot us is told. */
+  #answerView(node: string, held: HeldAs): void {
+    const core = this.#core;
+    if (core.isLeaving) return;
+    if (held.state === "unknown") {
+      const endpoint = endpointOf(core, node);
+      if (endpoint !== undefined) this.#pushPulls.start(endpoint, true);
+      return;
+    }
+    if (held.state === "alive" || held.incarnation < core.self.incarnation) return;
+    this.#members.refute(held.state === "suspect" ? "suspect" : "dead", held.incarnation, node);
+  }
+
+  #request(connection: number, from: Endpoint, message: StreamMessage): void {
+    const core = this.#core;
+    switch (message.kind) {
+      case "push-pull":
+        return this.#pushPulls.accept(connection, from, message);
+      case "ping":
+        if (message.node !== "" && !core.isSelf(message.node)) break;
+        return core.emit({
+          kind: "answer",
+          connection,
+          message: { kind: "ack", seqNo: message.seqNo, payload: new Uint8Array(0) },
+        });
+      case "user":
+        core.emit({ kind: "user-message", payload: message.payload });
+        break;
+      case "ack":
+      case "error":
+        core.counters.messagesRefused++;
+        break;
+    }
+    core.emit({ kind: "close", connection });
+  }
+
+  #response(dial: number, message: StreamMessage): void {
+    if (message.kind === "push-pull") return this.#pushPulls.answered(dial, message);
+    if (message.kind === "ack") this.#probe.tcpAnswered(dial, message.seqNo);
+    this.#pushPulls.refused(dial);
+  }
+
+  #sendUser(to: readonly string[] | "all", payload: Uint8Array): void {
+    const core = this.#core;
+    const members = to === "all" ? core.table.all() : to.map((name) => core.table.get(name));
+    const bytes = core.options.encode({ kind: "user", payload });
+    for (const member of members) {
+      if (member !== undefined && isOther(core, member)) core.sendParts(member, [bytes]);
+    }
+  }
+
+  #pingMembers(names: readonly string[]): void {
+    const core = this.#core;
+    for (const node of names) {
+      const endpoint = endpointOf(core, node);
+      if (endpoint === undefined) continue;
+      const seqNo = core.nextSeqNo();
+      this.#pings.add(seqNo, { kind: "asked", node }, core.nowMs + core.timing.probeIntervalMs);
+      core.send(endpoint, core.pingOf(node, seqNo));
+    }
+  }
+
+  #tick(): void {
+    const dueMs = this.nextDeadlineMs();
+    const lateMs = dueMs === undefined ? 0 : this.#core.nowMs - dueMs;
+    if (lateMs > STALL_MS) {
+      this.#members.postpone(lateMs);
+      this.#probe.abandon();
+    }
+    for (const part of this.#timed) part.tick();
+    this.#pings.sweep(this.#core.nowMs);
+  }
+}
+
+function heldView(from: string, held: HeldAs | undefined): SwimEffect {
+  return held === undefined ? { kind: "ack-view", from } : { kind: "ack-view", from, held };
 }
