@@ -4,7 +4,8 @@ import { Awareness } from "./awareness.ts";
 import { BroadcastQueue, PART_OVERHEAD_BYTES, transmitLimit } from "./broadcast-queue.ts";
 import { MemberTable } from "./member-table.ts";
 import type { Alive, DatagramMessage, Endpoint, Ping, PingSource, StreamMessage } from "./message.ts";
-import type { HeldAs, Member, SwimEffect } from "./swim-event.ts";
+import { encodeMessage } from "./message-codec.ts";
+import type { Member, SwimEffect } from "./swim-event.ts";
 import type { Timing } from "./timing.ts";
 import { OWN_VERSIONS } from "./verify-protocol.ts";
 
@@ -15,13 +16,8 @@ export interface SwimOptions {
   readonly endpoint: Endpoint;
   readonly timing: Timing;
   readonly random: Random;
-  /** Bytes of one message, its type byte first. */
-  readonly encode: (message: DatagramMessage) => Uint8Array;
   /** Label and encryption around a datagram. */
   readonly overheadBytes: number;
-  /** Our ack payload (DESIGN D6); a payload that is not ours reads as undefined. */
-  readonly encodeHeldAs: (held: HeldAs) => Uint8Array;
-  readonly decodeHeldAs: (payload: Uint8Array) => HeldAs | undefined;
 }
 
 /** Monotonic counts since the start, for metrics; never read by the machine. */
@@ -139,7 +135,7 @@ export class Core {
 
   /** Queues a message for gossip under a name that replaces an older one. */
   broadcast(name: string, message: DatagramMessage, finished?: () => void): void {
-    this.queue.add(name, this.options.encode(message), finished);
+    this.queue.add(name, encodeMessage(message), finished);
   }
 
   /** Bytes for the parts of one datagram, and 2 more for each part. */
@@ -153,14 +149,14 @@ export class Core {
 
   /** One message and as many queued broadcasts as fit beside it. */
   sendWithBroadcasts(to: Endpoint, message: DatagramMessage): void {
-    const bytes = this.options.encode(message);
+    const bytes = encodeMessage(message);
     const broadcasts = this.takeBroadcasts(this.partsBudgetBytes - bytes.length - PART_OVERHEAD_BYTES);
     this.emit({ kind: "send-datagram", to, parts: [bytes, ...broadcasts], withCrc: false });
   }
 
   /** These messages alone, to an address. */
   send(to: Endpoint, ...messages: readonly DatagramMessage[]): void {
-    this.emit({ kind: "send-datagram", to, parts: messages.map(this.options.encode), withCrc: false });
+    this.emit({ kind: "send-datagram", to, parts: messages.map(encodeMessage), withCrc: false });
   }
 
   /** Encoded messages to a member, with a checksum where it understands one. */

@@ -1,7 +1,9 @@
 /** Goodbye: directly to every member, then through the queue for those whom a lost datagram missed (memberlist.go:649-696). */
+
 import type { Core } from "./core.ts";
 import { isOther, type Members } from "./members.ts";
 import type { Dead } from "./message.ts";
+import { encodeMessage } from "./message-codec.ts";
 
 /** MetalLB gives its Leave call one second; two members need 0.7 s for their four sends. */
 const LEAVE_MS = 1_000;
@@ -25,7 +27,7 @@ export class Leave {
     const others = core.table.all().filter((member) => isOther(core, member));
     this.#deadlineMs = core.nowMs + LEAVE_MS;
     this.#members.dead(dead, () => this.#end(true));
-    const bytes = core.options.encode(dead);
+    const bytes = encodeMessage(dead);
     for (const member of others) core.sendParts(member, [bytes]);
     if (others.length === 0) this.#end(true);
   }

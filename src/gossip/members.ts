@@ -1,4 +1,5 @@
 /** Applies the member rules: changes the table, runs suspicions, passes news on, refutes what is said about ourselves. */
+
 import type { Core } from "./core.ts";
 import {
   isUsableAlive,
@@ -12,6 +13,7 @@ import {
 } from "./member-rules.ts";
 import { isMember } from "./member-table.ts";
 import type { Alive, Dead, Endpoint, NodeRecord, Suspect } from "./message.ts";
+import { encodeMessage } from "./message-codec.ts";
 import { Suspicion, suspicionLimits } from "./suspicion.ts";
 import type { Member, MemberChange, SwimEffect } from "./swim-event.ts";
 
@@ -207,7 +209,7 @@ export class Members {
   /** Directly to everybody now, and through the queue for whom that does not reach. */
   #announceSelf(broadcastName: string): void {
     const core = this.#core;
-    const alive = core.options.encode(core.aliveOf(core.self));
+    const alive = encodeMessage(core.aliveOf(core.self));
     core.queue.add(broadcastName, alive);
     for (const member of this.audience()) core.sendParts(member, [alive]);
   }

@@ -2,11 +2,13 @@
  * Failure detection: one member after the other is pinged; without an ack in time through others and over TCP; without
  * any answer by the end of the interval it is suspected (memberlist state.go:232-521, Lifeguard).
  */
+
 import type { Core } from "./core.ts";
 import { sameEndpoint } from "./endpoint-key.ts";
 import { isMember } from "./member-table.ts";
 import type { Members } from "./members.ts";
 import type { Endpoint } from "./message.ts";
+import { encodeMessage } from "./message-codec.ts";
 import type { PendingPings } from "./pending-pings.ts";
 import type { Member } from "./swim-event.ts";
 
@@ -117,7 +119,7 @@ export class Probe {
       node: target.name,
       from: core.self.name,
     } as const;
-    core.sendParts(target, [core.options.encode(ping), core.options.encode(suspect)]);
+    core.sendParts(target, [encodeMessage(ping), encodeMessage(suspect)]);
   }
 
   /** Walks the shuffled list once at most; at its end the dead are reaped and it is shuffled anew. */

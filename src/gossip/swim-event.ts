@@ -108,3 +108,14 @@ export type SwimEffect =
     }
   /** The leave was sent as often as the queue sends (complete), or time ran out. */
   | { readonly kind: "left"; readonly isComplete: boolean };
+
+/** What the composition root may tell a driver; the rest comes from sockets and timers. */
+export type SwimCommand = Extract<
+  SwimEvent,
+  {
+    kind: "open" | "known-peers" | "join" | "set-meta" | "send-user" | "set-user-state" | "ping-members" | "leave";
+  }
+>;
+
+/** What a driver tells the composition root; the rest it does itself. */
+export type SwimNews = Exclude<SwimEffect, { kind: "send-datagram" | "dial" | "answer" | "close" }>;

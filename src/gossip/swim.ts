@@ -2,7 +2,9 @@
  * The memberlist machine: SWIM with Lifeguard, and Arpeggio's rejoin and heal. Sans-I/O: events and the time in, effects out.
  * Here is the door; members.ts has the rules' effects, probe.ts, gossip-round.ts, push-pull.ts, rejoin.ts, heal.ts, leave.ts the rest.
  */
+
 import { ArpeggioError } from "../base/errors.ts";
+import { decodeHeldAs, encodeHeldAs } from "./ack-payload.ts";
 import { Core, type SwimCounters, type SwimOptions } from "./core.ts";
 import { FirstContactWait } from "./first-contact.ts";
 import { GossipRound } from "./gossip-round.ts";
@@ -11,6 +13,7 @@ import { Leave } from "./leave.ts";
 import { isUsableName, MAX_META_BYTES } from "./member-rules.ts";
 import { endpointOf, isOther, Members } from "./members.ts";
 import type { Ack, DatagramMessage, Endpoint, Ping, StreamMessage } from "./message.ts";
+import { encodeMessage } from "./message-codec.ts";
 import { MetaUpdates } from "./meta-updates.ts";
 import { PendingPings } from "./pending-pings.ts";
 import { Probe } from "./probe.ts";
@@ -224,7 +227,7 @@ export class Swim {
       return;
     }
     const asker = ping.source?.node ?? core.table.at(from)?.name;
-    const payload = asker === undefined ? new Uint8Array(0) : core.options.encodeHeldAs(this.#heldAs(asker));
+    const payload = asker === undefined ? new Uint8Array(0) : encodeHeldAs(this.#heldAs(asker));
     core.sendWithBroadcasts(ping.source?.endpoint ?? from, { kind: "ack", seqNo: ping.seqNo, payload });
   }
 
@@ -239,7 +242,7 @@ export class Swim {
     const ping = this.#pings.take(ack.seqNo);
     if (ping === undefined) return;
     if (ping.kind === "relay") return this.#relays.acked(ping.relay);
-    const held = this.#core.options.decodeHeldAs(ack.payload);
+    const held = decodeHeldAs(ack.payload);
     if (ping.kind === "probe") this.#probe.acked(ack.seqNo);
     else if (ping.kind === "heal") this.#heal.heardName(ping.node);
     else this.#core.emit(heldView(ping.node, held));
@@ -291,7 +294,7 @@ export class Swim {
   #sendUser(to: readonly string[] | "all", payload: Uint8Array): void {
     const core = this.#core;
     const members = to === "all" ? core.table.all() : to.map((name) => core.table.get(name));
-    const bytes = core.options.encode({ kind: "user", payload });
+    const bytes = encodeMessage({ kind: "user", payload });
     for (const member of members) {
       if (member !== undefined && isOther(core, member)) core.sendParts(member, [bytes]);
     }

@@ -1,0 +1,132 @@
+/** The driver's connections: one request and one answer each, with a time limit, and then they are closed. */
+import type { Clock, Timer } from "../base/clock.ts";
+import type { Codec } from "./codec.ts";
+import type { GossipDrop } from "./drop.ts";
+import type { StreamMessage } from "./message.ts";
+import type { GossipStream, StreamHandler, Transport } from "./ports.ts";
+import { errorTextOf } from "./stream.ts";
+import type { DialFailure, SwimEffect, SwimEvent } from "./swim-event.ts";
+
+/** memberlist serves as many push/pulls at a time (net.go:314). */
+const MAX_ACCEPTED = 127;
+
+export interface StreamsOptions {
+  readonly codec: Codec;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly handle: (event: SwimEvent) => void;
+  /** Something was read. */
+  readonly read: () => void;
+  readonly drop: (reason: GossipDrop) => void;
+  /** Calls back once sockets are empty: no time limit is judged before. */
+  readonly afterDrain: (callback: () => void) => void;
+  /** From accept to the last byte of the request. */
+  readonly requestTimeoutMs: number;
+}
+
+interface Accepted {
+  readonly stream: GossipStream;
+  readonly timer: Timer;
+}
+
+export class Streams {
+  readonly #options: StreamsOptions;
+  readonly #accepted = new Map<number, Accepted>();
+  readonly #dialled = new Set<{ end(): void }>();
+  #connection = 0;
+
+  constructor(options: StreamsOptions) {
+    this.#options = options;
+  }
+
+  accept(stream: GossipStream): StreamHandler {
+    this.#options.read();
+    if (this.#accepted.size >= MAX_ACCEPTED) {
+      stream.close();
+      return { data: () => {}, closed: () => {} };
+    }
+    const connection = ++this.#connection;
+    const timer = this.#after(this.#options.requestTimeoutMs, () => this.end(connection));
+    this.#accepted.set(connection, { stream, timer });
+    const reader = this.#options.codec.openStream(false);
+    return {
+      data: (bytes) => {
+        this.#options.read();
+        if (!this.#accepted.has(connection)) return;
+        const step = reader.push(bytes);
+        if (step.kind === "message") {
+          this.#options.handle({ kind: "request", connection, from: stream.remote, message: step.message });
+        } else if (step.kind === "drop") {
+          this.#options.drop(step.reason);
+          this.answer(connection, { kind: "error", text: errorTextOf(step.reason) });
+        }
+      },
+      closed: () => {
+        this.#options.read();
+        this.end(connection);
+      },
+    };
+  }
+
+  /** The answer, and the end of the connection: the dialer closes as well, but we do not rely on it. */
+  answer(connection: number, message: StreamMessage): void {
+    const accepted = this.#accepted.get(connection);
+    if (accepted === undefined) return;
+    for (const bytes of this.#options.codec.sealStream(message, false)) accepted.stream.write(bytes);
+    this.end(connection);
+  }
+
+  end(connection: number): void {
+    const accepted = this.#accepted.get(connection);
+    if (accepted === undefined) return;
+    this.#accepted.delete(connection);
+    accepted.timer.cancel();
+    accepted.stream.close();
+  }
+
+  dial({ dial, to, request, timeoutMs }: Extract<SwimEffect, { kind: "dial" }>): void {
+    const { codec, transport, handle, read, drop } = this.#options;
+    const reader = codec.openStream(true);
+    let isOver = false;
+    // Filled in below: a handler may be called before `dial` returns.
+    let stream: GossipStream | undefined;
+    const over = { end: () => finish() };
+    const finish = (event?: SwimEvent): void => {
+      if (isOver) return;
+      isOver = true;
+      timer.cancel();
+      this.#dialled.delete(over);
+      stream?.close();
+      if (event !== undefined) handle(event);
+    };
+    const fail = (failure: DialFailure): void => finish({ kind: "dial-failed", dial, failure });
+    const timer = this.#after(timeoutMs, () => fail("silent"));
+    this.#dialled.add(over);
+    stream = transport.dial(to, {
+      data: (bytes) => {
+        read();
+        if (isOver) return;
+        const step = reader.push(bytes);
+        if (step.kind === "message") return finish({ kind: "response", dial, message: step.message });
+        if (step.kind === "need-more") return;
+        drop(step.reason);
+        fail("undecodable");
+      },
+      closed: (failure) => {
+        read();
+        fail(failure);
+      },
+    });
+    if (isOver) stream.close();
+    else for (const bytes of codec.sealStream(request, true)) stream.write(bytes);
+  }
+
+  #after(delayMs: number, callback: () => void): Timer {
+    return this.#options.clock.schedule(delayMs, () => this.#options.afterDrain(callback));
+  }
+
+  close(): void {
+    for (const connection of this.#accepted.keys()) this.end(connection);
+    for (const dialled of this.#dialled) dialled.end();
+  }
+}
