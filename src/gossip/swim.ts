@@ -312,8 +312,10 @@ export class Swim {
   }
 
   #tick(): void {
-    const dueMs = this.nextDeadlineMs();
-    const lateMs = dueMs === undefined ? 0 : this.#core.nowMs - dueMs;
+    const { nowMs } = this.#core;
+    // Only what accuses is asked: news that waits for the next gossip round makes nothing late.
+    const dueMs = Math.min(this.#probe.nextDeadlineMs() ?? nowMs, this.#members.nextDeadlineMs() ?? nowMs);
+    const lateMs = nowMs - dueMs;
     if (lateMs > STALL_MS) {
       this.#members.postpone(lateMs);
       this.#probe.abandon();
