@@ -29,22 +29,33 @@ export function formatHelp(): string {
   ].join("\n");
 }
 
-/** Markdown, for the README. */
+/** Markdown, for the README, padded as the formatter wants it. */
 export function formatOptionsTable(): string {
-  const rows = OPTION_TABLE.map((row) =>
-    [
-      `\`${heading(row)}\``,
-      row.variable === undefined ? "" : `\`${row.variable}\``,
-      row.byDefault ?? "",
-      row.withoutEffect === undefined ? row.text : `${row.text} ${effectText(row.withoutEffect)}`,
-    ].map((cell) => cell.replaceAll("|", "\\|")),
+  const rows = OPTION_TABLE.filter((row) => row.withoutEffect === undefined).map((row) =>
+    [code(heading(row)), row.variable === undefined ? "" : code(row.variable), row.byDefault ?? "", row.text].map(
+      (cell) => cell.replaceAll("|", "\\|"),
+    ),
   );
-  const lines = [["option", "variable", "default", "meaning"], ["---", "---", "---", "---"], ...rows];
-  return `${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}\n`;
+  const lines = [["option", "variable", "default", "meaning"], ...rows];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
+  const [head = "", ...others] = lines.map((cells) => tableLine(cells.map((cell, i) => cell.padEnd(widths[i] ?? 0))));
+  const accepted = OPTION_TABLE.filter((row) => row.withoutEffect !== undefined).map((row) => code(`--${row.name}`));
+  return [
+    head,
+    tableLine(widths.map((width) => "-".repeat(width))),
+    ...others,
+    "",
+    `MetalLB's options ${accepted.join(", ")} are accepted, but have no effect with \`--source=files\`.`,
+    "",
+  ].join("\n");
 }
 
-function effectText(withoutEffect: "always" | "with-files"): string {
-  return withoutEffect === "always" ? "Accepted, without effect." : "Accepted, without effect with `--source=files`.";
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
 }
 
 function heading(row: OptionRow): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { formatHelp, formatVersion } from "../../speaker/help.ts";
+import { formatHelp, formatOptionsTable, formatVersion } from "../../speaker/help.ts";
 import { OPTION_TABLE } from "../../speaker/options-table.ts";
 import { VERSION } from "../../speaker/version.ts";
 
@@ -21,6 +21,12 @@ describe("help", () => {
       .split("\n")
       .filter((line) => line.length > 80);
     expect(long).to.deep.equal([]);
+  });
+
+  it("stands in README.md as it is; `node hack/readme.ts options` writes it there", () => {
+    const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+    const block = /<!-- options: begin[^\n]*-->\n(.*?)<!-- options: end -->/s.exec(readme)?.[1];
+    expect(block).to.equal(formatOptionsTable());
   });
 
   it("has each option once", () => {

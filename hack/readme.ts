@@ -1,0 +1,28 @@
+/**
+ * Fills the blocks of README.md that show what the program really says, between `<!-- NAME: begin …` and `<!-- NAME: end -->`.
+ * usage: node hack/readme.ts options | COMMAND | node hack/readme.ts status
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { formatOptionsTable } from "../speaker/help.ts";
+
+const README = join(import.meta.dirname, "../README.md");
+
+const [, , name] = process.argv;
+if (name === "options") replaceBlock(name, formatOptionsTable());
+else if (name === "status") replaceBlock(name, `\`\`\`\n${(await text(process.stdin)).trimEnd()}\n\`\`\`\n`);
+else {
+  process.stderr.write("usage: node hack/readme.ts options | COMMAND | node hack/readme.ts status\n");
+  process.exitCode = 2;
+}
+
+function replaceBlock(block: string, content: string): void {
+  const readme = readFileSync(README, "utf8");
+  const pattern = new RegExp(`(<!-- ${block}: begin[^\\n]*-->\\n).*?(<!-- ${block}: end -->)`, "s");
+  if (!pattern.test(readme)) throw new Error(`README.md has no block named ${block}`);
+  writeFileSync(
+    README,
+    readme.replace(pattern, (_all, begin: string, end: string) => `${begin}${content}${end}`),
+  );
+}
