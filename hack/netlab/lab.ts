@@ -1,0 +1,138 @@
+/** A lab: its folder, and what is started and stopped on its nodes. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { buildManifests } from "./manifests.ts";
+import { buildNetwork, removeNetwork } from "./network.ts";
+import { killProcess, livingPid, recordedRoles, signalProcess, startProcess, waitUntilGone } from "./processes.ts";
+import { buildTopology, type Host, type Topology } from "./topology.ts";
+
+export interface Lab {
+  readonly topology: Topology;
+  /** Holds one folder for each node: manifests, key, cache, logs and process records. */
+  readonly folder: string;
+}
+
+/** dist/hack/netlab → the repository. */
+const REPOSITORY = resolve(import.meta.dirname, "../../..");
+const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
+const BACKEND_PROGRAM = join(import.meta.dirname, "backend-main.js");
+
+/** As MetalLB's controller makes it: 22 characters. Every lab has this one, it protects nothing. */
+const LAB_KEY = "lab-key-22-characters-";
+
+/** SIGTERM: 12 s for the addresses to be claimed, and the leave; the manifests give 15 s. */
+const SHUTDOWN_TIMEOUT_MS = 15_000;
+
+export const DEFAULT_LAB = "arpeggio";
+
+export function labFolder(name: string): string {
+  return join(process.env["XDG_RUNTIME_DIR"] ?? "/tmp", `arpeggio-lab-${name}`);
+}
+
+/** The lab of that name that was brought up earlier, or undefined. */
+export function findLab(name: string): Lab | undefined {
+  const folder = labFolder(name);
+  let text: string;
+  try {
+    text = readFileSync(join(folder, "lab.json"), "utf8");
+  } catch {
+    return undefined; // not up
+  }
+  const { nodes } = JSON.parse(text) as { readonly nodes: number };
+  return { topology: buildTopology(name, nodes), folder };
+}
+
+/** Namespaces, manifests and backends; speakers are started by the caller. */
+export async function createLab(name: string, nodes: number): Promise<Lab> {
+  const lab = { topology: buildTopology(name, nodes), folder: labFolder(name) };
+  for (const node of lab.topology.nodes) writeNodeFolder(lab, node);
+  writeFileSync(join(lab.folder, "lab.json"), JSON.stringify({ nodes }));
+  await buildNetwork(lab.topology);
+  for (const node of lab.topology.nodes) startBackend(lab, node);
+  return lab;
+}
+
+/** Leaves no process, no namespace and no file of the lab behind. */
+export async function destroyLab(lab: Lab): Promise<void> {
+  await Promise.all(lab.topology.nodes.map((node) => killNode(lab, node)));
+  await removeNetwork(lab.topology);
+  rmSync(lab.folder, { recursive: true, force: true });
+}
+
+export function nodeFolder(lab: Lab, node: Host): string {
+  return join(lab.folder, node.name);
+}
+
+export function manifestFolder(lab: Lab, node: Host): string {
+  return join(nodeFolder(lab, node), "manifests");
+}
+
+/** Where `/status` of the node's speaker can be read without entering its namespace. */
+export function doorSocket(lab: Lab, node: Host): string {
+  return join(nodeFolder(lab, node), "http.sock");
+}
+
+/** As a user starts it: the files source, the other nodes' addresses as peers, a key. */
+export function startSpeaker(lab: Lab, node: Host): void {
+  const folder = nodeFolder(lab, node);
+  const peers = lab.topology.nodes.filter(({ name }) => name !== node.name).map(({ ipv4 }) => ipv4);
+  startProcess(folder, "speaker", node.namespace, [
+    process.execPath,
+    "--max-semi-space-size=2",
+    SPEAKER_BUNDLE,
+    `--source=files:${manifestFolder(lab, node)}`,
+    `--node-name=${node.name}`,
+    `--peers=${peers.join(",")}`,
+    `--ml-bindaddr=${node.ipv4}`,
+    `--ml-secret-key-path=${join(folder, "key")}`,
+    `--cache-dir=${join(folder, "cache")}`,
+  ]);
+}
+
+export function startBackend(lab: Lab, node: Host): void {
+  if (livingPid(nodeFolder(lab, node), "backend") !== undefined) return;
+  startProcess(nodeFolder(lab, node), "backend", node.namespace, [
+    process.execPath,
+    BACKEND_PROGRAM,
+    node.name,
+    doorSocket(lab, node),
+  ]);
+}
+
+export function signalSpeaker(lab: Lab, node: Host, signal: NodeJS.Signals): boolean {
+  return signalProcess(nodeFolder(lab, node), "speaker", signal);
+}
+
+/** SIGTERM, and waits for the end that the speaker itself chooses; false when it had to be killed after 15 s. */
+export async function stopSpeaker(lab: Lab, node: Host): Promise<boolean> {
+  signalSpeaker(lab, node, "SIGTERM");
+  const ended = await waitUntilGone(nodeFolder(lab, node), "speaker", SHUTDOWN_TIMEOUT_MS);
+  if (!ended) await killSpeaker(lab, node);
+  return ended;
+}
+
+export function killSpeaker(lab: Lab, node: Host): Promise<void> {
+  return killProcess(nodeFolder(lab, node), "speaker");
+}
+
+/** Every recorded process of the node, at once. */
+export async function killNode(lab: Lab, node: Host): Promise<void> {
+  const folder = nodeFolder(lab, node);
+  await Promise.all(recordedRoles(folder).map((role) => killProcess(folder, role)));
+}
+
+/** A speaker that starts knows nothing of its earlier life. */
+export function emptyCache(lab: Lab, node: Host): void {
+  const cache = join(nodeFolder(lab, node), "cache");
+  rmSync(cache, { recursive: true, force: true });
+  mkdirSync(cache, { recursive: true });
+}
+
+function writeNodeFolder(lab: Lab, node: Host): void {
+  const key = join(nodeFolder(lab, node), "key");
+  mkdirSync(key, { recursive: true });
+  writeFileSync(join(key, "secretkey"), LAB_KEY);
+  mkdirSync(manifestFolder(lab, node), { recursive: true });
+  for (const [name, text] of buildManifests()) writeFileSync(join(manifestFolder(lab, node), name), text);
+  emptyCache(lab, node);
+}

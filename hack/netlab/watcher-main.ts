@@ -1,0 +1,54 @@
+/**
+ * Runs in the watcher's namespace: asks for the address every 5 ms, as a stranger to the client, and notes every frame that
+ * claims it. Told by IPC when to start and to stop; see observations.ts.
+ */
+import type { Ip } from "../../src/net/ip.ts";
+import { familyOf } from "../../src/net/ip.ts";
+import { monotonicMs } from "./monotonic-ms.ts";
+import { type Command, type FrameRecord, PROBE_INTERVAL_MS, type WatcherReport } from "./observations.ts";
+import { buildProbe, readClaim } from "./probe.ts";
+import { openSegmentSocket, ownMac } from "./segment-link.ts";
+
+const frames: FrameRecord[] = [];
+let prober: NodeJS.Timeout | undefined;
+
+function start(address: Ip): void {
+  const mac = ownMac();
+  const firstMs = monotonicMs();
+  let probe = -1;
+  const socket = openSegmentSocket(familyOf(address), (batch) => {
+    const atMs = monotonicMs();
+    for (let index = 0; index < batch.count; index++) {
+      const claim = readClaim(batch.frame(index), address, probe);
+      if (claim !== undefined) note({ atMs, ...claim });
+    }
+  });
+  prober = setInterval(() => {
+    // A late timer skips the probes that it missed: two at once would tell nothing more.
+    const due = Math.floor((monotonicMs() - firstMs) / PROBE_INTERVAL_MS);
+    if (due <= probe) return;
+    probe = due;
+    socket.send(buildProbe(mac, address, probe));
+    socket.flush();
+  }, 1);
+}
+
+function note(frame: FrameRecord): void {
+  if (frame.mac !== frames.at(-1)?.mac) report({ kind: "claimed-by", mac: frame.mac, atMs: frame.atMs });
+  frames.push(frame);
+}
+
+function stop(): void {
+  clearInterval(prober);
+  report({ kind: "done", frames });
+}
+
+function report(message: WatcherReport): void {
+  process.send?.(message);
+}
+
+process.on("message", (command: Command) => {
+  if (command.kind === "start") start(command.address);
+  else stop();
+});
+process.once("disconnect", () => process.exit());

@@ -1,0 +1,75 @@
+/** Labs for tests: each `describe` that needs one has its own, under names that no other process uses. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { after, before } from "mocha";
+import { SwitchFaults } from "../../hack/netlab/faults.ts";
+import { createLab, destroyLab, type Lab } from "../../hack/netlab/lab.ts";
+import { runCommand } from "../../hack/netlab/run-command.ts";
+import { restartFresh } from "../../hack/netlab/run-drill.ts";
+import { waitUntilSettled } from "../../hack/netlab/status.ts";
+import { ADDRESSES, type Host } from "../../hack/netlab/topology.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import { type Mac, parseMac } from "../../src/net/mac.ts";
+
+export interface TestLab {
+  readonly lab: Lab;
+  readonly faults: SwitchFaults;
+  /** The lab's node of that name. */
+  node(name: string): Host;
+}
+
+/** Longer than a lab of three needs on a busy machine. */
+const START_TIMEOUT_MS = 60_000;
+
+/** The last burst leaves 4.4 s after a take-over. */
+const BURSTS_MS = 5_000;
+
+let labs = 0;
+
+/**
+ * A lab of that many nodes around the tests of the `describe` that calls. Its speakers run and agree, unless `isBare`.
+ * Without root the tests are skipped, aloud.
+ */
+export function useLab(nodes: number, isBare = false): () => TestLab {
+  let testLab: TestLab | undefined;
+  before(async function () {
+    this.timeout(START_TIMEOUT_MS);
+    if (process.getuid?.() !== 0) {
+      process.stdout.write("    skipped: network namespaces need root\n");
+      this.skip();
+    }
+    const lab = await createLab(`test-${process.pid}-${++labs}`, nodes);
+    testLab = { lab, faults: new SwitchFaults(lab.topology), node: (name) => nodeOf(lab, name) };
+    if (!isBare) await restartFresh(lab, testLab.faults);
+  });
+  after(async function () {
+    this.timeout(START_TIMEOUT_MS);
+    testLab?.faults.close();
+    if (testLab !== undefined) await destroyLab(testLab.lab);
+  });
+  return () => {
+    if (testLab === undefined) throw new Error("the lab is not up");
+    return testLab;
+  };
+}
+
+/** The MAC that the host's kernel has in its neighbour entry for the address. */
+export async function neighbourOf(host: Host, address: Ip): Promise<Mac | undefined> {
+  const text = await runCommand(["ip", "-n", host.namespace, "-j", "neigh", "show", address]);
+  const [entry] = JSON.parse(text || "[]") as readonly { readonly lladdr?: string }[];
+  return entry?.lladdr === undefined ? undefined : parseMac(entry.lladdr);
+}
+
+/** Until every leader's five announcements are over: what is heard afterwards was asked for. */
+export async function waitForQuiet({ lab }: TestLab): Promise<void> {
+  const documents = await waitUntilSettled(lab, ADDRESSES, START_TIMEOUT_MS);
+  const newestMs = Math.max(
+    ...documents.flatMap((document) => document?.addresses.map(({ since }) => Date.parse(since)) ?? []),
+  );
+  await sleep(newestMs + BURSTS_MS - Date.now());
+}
+
+function nodeOf(lab: Lab, name: string): Host {
+  const node = lab.topology.nodes.find((one) => one.name === name);
+  if (node === undefined) throw new Error(`the lab has no node ${name}`);
+  return node;
+}
