@@ -133,6 +133,7 @@ class Collector implements OpenedDatagram {
     const { parts, isTruncated } = decodeCompound(bytes);
     for (const part of parts) this.take(part, depth + 1);
     if (isTruncated) this.drop("truncated");
+    else if (parts.length === 0) this.drop("empty");
   }
 
   #takeCompressed(bytes: Uint8Array, depth: number): void {

@@ -44,6 +44,7 @@ describe("openDatagram", () => {
     { name: "an alive of a 5-byte address", bytes: "0481a441646472a50102030405", reason: "bad-address" },
     { name: "an indirect ping without a target", bytes: "0180", reason: "bad-address" },
     { name: "a compound without its count", bytes: "07", reason: "truncated" },
+    { name: "a compound of no parts", bytes: "0700", reason: "empty" },
     { name: "a compound without its lengths", bytes: "070200", reason: "truncated" },
     { name: "a label that nobody asked for", bytes: "f40161", reason: "label-mismatch" },
     { name: "a label of no bytes", bytes: "f400", reason: "label-malformed" },

@@ -1,0 +1,235 @@
+/**
+ * What our members send each other as memberlist user messages (DESIGN D4, docs/wire.md): A7 01, then one or more entries of a
+ * kind byte and a msgpack map with small integers as keys. Unknown keys are ignored, so a later version may add some. Pure.
+ */
+import { type Ip, ipBytes, ipOfBytes } from "../net/ip.ts";
+import { ByteWriter } from "./byte-writer.ts";
+import { MsgpackReader } from "./msgpack-reader.ts";
+import { writeArrayHeader, writeMapHeader, writeRaw, writeSigned, writeText, writeUnsigned } from "./msgpack-writer.ts";
+
+/** Of one payload; with label, encryption and type byte it stays within memberlist's 1,400. */
+export const USER_MESSAGE_MAX_BYTES = 1_200;
+const MAGIC = 0xa7;
+const FORMAT = 1;
+const HEADER_BYTES = 2;
+const KIND = { claim: 1, yielded: 2, "lead-question": 3 } as const;
+const KINDS = ["claim", "yielded", "lead-question"] as const;
+/** With names of the greatest length an entry of so many IPv6 addresses fits one payload; longer lists make several entries. */
+const ADDRESSES_PER_ENTRY = 24;
+
+const KEY = {
+  group: 1,
+  addresses: 2,
+  node: 3,
+  incarnation: 4,
+  rule: 5,
+  term: 6,
+  freshness: 7,
+  tier: 8,
+  score: 9,
+  endpointClass: 10,
+  hash: 11,
+} as const;
+
+export interface ClaimMessage {
+  readonly kind: "claim";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+  readonly basis: {
+    readonly incarnation: number;
+    readonly rule: string;
+    readonly term: number;
+    readonly freshness: number;
+    readonly tier: number;
+    readonly score: number;
+    readonly endpointClass: string;
+    readonly hash: string;
+  };
+}
+
+/** "I stopped", and "do you lead these?". */
+export interface ShortMessage {
+  readonly kind: "yielded" | "lead-question";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+}
+
+export type UserMessage = ClaimMessage | ShortMessage;
+
+/** "not-ours": another program's user message. "unknown-kind": of a later version of ours, passed over. */
+export type UserMessageDrop = "not-ours" | "unknown-kind" | "truncated" | "malformed";
+
+/** Payloads of at most 1,200 bytes, several entries to each, in the order given. */
+export function encodeUserMessages(messages: readonly UserMessage[]): readonly Uint8Array[] {
+  const payloads: Uint8Array[] = [];
+  let writer = newPayload();
+  for (const entry of messages.flatMap(splitByAddresses).map(encodeEntry)) {
+    if (writer.length > HEADER_BYTES && writer.length + entry.length > USER_MESSAGE_MAX_BYTES) {
+      payloads.push(writer.finish());
+      writer = newPayload();
+    }
+    writer.bytes(entry);
+  }
+  if (writer.length > HEADER_BYTES) payloads.push(writer.finish());
+  return payloads;
+}
+
+/** The entries before a broken one stand. */
+export function decodeUserMessages(payload: Uint8Array): {
+  readonly messages: readonly UserMessage[];
+  readonly drops: readonly UserMessageDrop[];
+} {
+  if (payload[0] !== MAGIC || payload[1] !== FORMAT) return { messages: [], drops: ["not-ours"] };
+  const messages: UserMessage[] = [];
+  const drops: UserMessageDrop[] = [];
+  for (let offset = HEADER_BYTES; offset < payload.length; ) {
+    const reader = new MsgpackReader(payload, offset + 1);
+    const message = readEntry(payload[offset] ?? 0, reader);
+    if (reader.fault !== undefined) return { messages, drops: [...drops, reader.fault] };
+    if (typeof message === "string") drops.push(message);
+    else messages.push(message);
+    offset = reader.offset;
+  }
+  return { messages, drops };
+}
+
+function newPayload(): ByteWriter {
+  const writer = new ByteWriter(USER_MESSAGE_MAX_BYTES);
+  writer.u8(MAGIC);
+  writer.u8(FORMAT);
+  return writer;
+}
+
+function splitByAddresses(message: UserMessage): readonly UserMessage[] {
+  const count = Math.max(1, Math.ceil(message.addresses.length / ADDRESSES_PER_ENTRY));
+  return Array.from({ length: count }, (_, part) => ({
+    ...message,
+    addresses: message.addresses.slice(part * ADDRESSES_PER_ENTRY, (part + 1) * ADDRESSES_PER_ENTRY),
+  }));
+}
+
+function encodeEntry(message: UserMessage): Uint8Array {
+  const writer = new ByteWriter(512);
+  writer.u8(KIND[message.kind]);
+  writeMapHeader(writer, message.kind === "claim" ? 11 : 3);
+  putText(writer, KEY.group, message.group);
+  writeUnsigned(writer, KEY.addresses);
+  writeArrayHeader(writer, message.addresses.length);
+  for (const address of message.addresses) writeRaw(writer, ipBytes(address));
+  putText(writer, KEY.node, message.node);
+  if (message.kind === "claim") putBasis(writer, message.basis);
+  return writer.finish();
+}
+
+function putBasis(writer: ByteWriter, basis: ClaimMessage["basis"]): void {
+  putNumber(writer, KEY.incarnation, basis.incarnation);
+  putText(writer, KEY.rule, basis.rule);
+  putNumber(writer, KEY.term, basis.term);
+  putNumber(writer, KEY.freshness, basis.freshness);
+  putNumber(writer, KEY.tier, basis.tier);
+  putNumber(writer, KEY.score, basis.score);
+  putText(writer, KEY.endpointClass, basis.endpointClass);
+  putText(writer, KEY.hash, basis.hash);
+}
+
+function putText(writer: ByteWriter, key: number, text: string): void {
+  writeUnsigned(writer, key);
+  writeText(writer, text);
+}
+
+function putNumber(writer: ByteWriter, key: number, value: number): void {
+  writeUnsigned(writer, key);
+  if (value < 0) writeSigned(writer, value);
+  else writeUnsigned(writer, value);
+}
+
+/** What an entry may hold; a missing key leaves its value empty or 0. */
+interface Entry {
+  group: string;
+  addresses: readonly Ip[] | undefined;
+  node: string;
+  readonly basis: { -readonly [Name in keyof ClaimMessage["basis"]]: ClaimMessage["basis"][Name] };
+}
+
+function readEntry(number: number, reader: MsgpackReader): UserMessage | UserMessageDrop {
+  const kind = KINDS.find((name) => KIND[name] === number);
+  if (kind === undefined) {
+    reader.skip();
+    return "unknown-kind";
+  }
+  const { group, addresses, node, basis } = readFields(reader);
+  if (addresses === undefined || addresses.length === 0 || group === "" || node === "") return "malformed";
+  return kind === "claim" ? { kind, group, addresses, node, basis } : { kind, group, addresses, node };
+}
+
+function readFields(reader: MsgpackReader): Entry {
+  const entry: Entry = {
+    group: "",
+    addresses: undefined,
+    node: "",
+    basis: { incarnation: 0, rule: "", term: 0, freshness: 0, tier: 0, score: 0, endpointClass: "", hash: "" },
+  };
+  const { kind, count } = reader.readContainer();
+  for (let index = 0; index < count && reader.fault === undefined; index++) {
+    // An array instead of a map has nothing that we know.
+    const key = kind === "map" ? reader.readInteger(0, Number.MAX_SAFE_INTEGER) : 0;
+    readField(entry, key, reader);
+  }
+  return entry;
+}
+
+function readField(entry: Entry, key: number, reader: MsgpackReader): void {
+  const { basis } = entry;
+  switch (key) {
+    case KEY.group:
+      entry.group = reader.readText();
+      return;
+    case KEY.addresses:
+      entry.addresses = readAddresses(reader);
+      return;
+    case KEY.node:
+      entry.node = reader.readText();
+      return;
+    case KEY.incarnation:
+      basis.incarnation = reader.readInteger(0, 0xffff_ffff);
+      return;
+    case KEY.rule:
+      basis.rule = reader.readText();
+      return;
+    case KEY.term:
+      basis.term = readNumber(reader);
+      return;
+    case KEY.freshness:
+      basis.freshness = readNumber(reader);
+      return;
+    case KEY.tier:
+      basis.tier = readNumber(reader);
+      return;
+    case KEY.score:
+      basis.score = readNumber(reader);
+      return;
+    case KEY.endpointClass:
+      basis.endpointClass = reader.readText();
+      return;
+    case KEY.hash:
+      basis.hash = reader.readText();
+      return;
+    default:
+      reader.skip();
+  }
+}
+
+function readNumber(reader: MsgpackReader): number {
+  return reader.readInteger(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+}
+
+/** Undefined when one of them has neither 4 nor 16 bytes: a claim stands for all of its addresses or for none. */
+function readAddresses(reader: MsgpackReader): readonly Ip[] | undefined {
+  const { count } = reader.readContainer();
+  const addresses: (Ip | undefined)[] = [];
+  for (let index = 0; index < count && reader.fault === undefined; index++) addresses.push(ipOfBytes(reader.readRaw()));
+  const sound = addresses.filter((address) => address !== undefined);
+  return sound.length === addresses.length ? sound : undefined;
+}

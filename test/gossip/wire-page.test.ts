@@ -1,0 +1,49 @@
+/** The blocks of docs/wire.md, written by hand, against the codecs. */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { expect } from "chai";
+import { hexOf } from "../../src/base/bytes.ts";
+import type { NodeWord } from "../../src/election/word.ts";
+import { decodeHeldAs, encodeHeldAs } from "../../src/gossip/ack-payload.ts";
+import type { HeldAs } from "../../src/gossip/swim-event.ts";
+import { decodeUserMessages, encodeUserMessages, type UserMessage } from "../../src/gossip/user-message.ts";
+import { decodeUserState, encodeUserState } from "../../src/gossip/user-state.ts";
+import { decodeWord, encodeWord } from "../../src/gossip/word.ts";
+import { atOffset, hex } from "./recorded.ts";
+
+const PAGE = readFileSync(resolve(import.meta.dirname, "../../../docs/wire.md"), "utf8");
+
+/** A block of hex, comments taken off, and the JSON that follows it. */
+function block(name: string): { readonly bytes: Uint8Array; readonly meaning: unknown } {
+  const match = new RegExp(`\`\`\`${name}\\n(.*?)\`\`\`\\s+\`\`\`json\\n(.*?)\`\`\``, "s").exec(PAGE);
+  const lines = (match?.[1] ?? expect.fail(name)).trimEnd().split("\n");
+  const digits = lines.map((line) => /^(?:[0-9A-F]{2}(?: |$))+/.exec(line)?.[0] ?? expect.fail(line));
+  return { bytes: atOffset(hex(digits.join(""))), meaning: JSON.parse(match?.[2] ?? "") };
+}
+
+describe("docs/wire.md", () => {
+  it("says what a word is", () => {
+    const { bytes, meaning } = block("word");
+    expect(decodeWord(bytes)).to.deep.equal({ ok: true, value: meaning });
+    expect(hexOf(encodeWord(meaning as NodeWord))).to.equal(hexOf(bytes));
+  });
+
+  it("says what user messages are", () => {
+    const { bytes, meaning } = block("user-message");
+    expect(decodeUserMessages(bytes)).to.deep.equal({ messages: meaning, drops: [] });
+    expect(encodeUserMessages(meaning as UserMessage[]).map(hexOf)).to.deep.equal([hexOf(bytes)]);
+  });
+
+  it("says what user state is", () => {
+    const { bytes, meaning } = block("user-state");
+    const sections = (meaning as { kind: number; bytes: string }[]).map((one) => ({ ...one, bytes: hex(one.bytes) }));
+    expect(decodeUserState(bytes)).to.deep.equal({ ok: true, value: sections });
+    expect(hexOf(encodeUserState(sections.toReversed()))).to.equal(hexOf(bytes));
+  });
+
+  it("says what the payload of an ack is", () => {
+    const { bytes, meaning } = block("ack-payload");
+    expect(decodeHeldAs(bytes)).to.deep.equal(meaning);
+    expect(hexOf(encodeHeldAs(meaning as HeldAs))).to.equal(hexOf(bytes));
+  });
+});
