@@ -1,0 +1,113 @@
+/**
+ * A snapshot on its way to the wire thread (DESIGN D16): differences in messages small enough that neither thread stalls on one,
+ * applied all together at the end mark. Plain values for postMessage. Pure, but for the receiver's own state.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { ClusterSnapshot } from "./snapshot.ts";
+
+export const MESSAGE_OBJECTS = 500;
+export const MESSAGE_BYTES = 256 * 1_024;
+
+/** The kinds of a snapshot. */
+export const SNAPSHOT_KINDS = ["pools", "advertisements", "services", "endpointSlices", "nodes"] as const;
+type Kind = (typeof SNAPSHOT_KINDS)[number];
+type Facts<K extends Kind> = ClusterSnapshot[K] extends ReadonlyMap<string, infer Value> ? Value : never;
+
+/** One object that is new or changed, or (without facts) gone. */
+export type SnapshotChange = {
+  [K in Kind]: { readonly kind: K; readonly key: string; readonly facts?: Facts<K> };
+}[Kind];
+
+export interface SnapshotMessage {
+  readonly source: ClusterSnapshot["source"];
+  /** The first message of a complete snapshot: what was known before is forgotten. */
+  readonly isReset: boolean;
+  readonly changes: readonly SnapshotChange[];
+  /** The last message of a difference: now it counts. */
+  readonly isEnd: boolean;
+}
+
+/** No message when nothing changed; without `previous` the whole of `next`, at least one message even if it is empty. */
+export function diffSnapshots(previous: ClusterSnapshot | undefined, next: ClusterSnapshot): SnapshotMessage[] {
+  const parts = [...partsOf(changesBetween(previous, next))];
+  if (parts.length === 0 && previous === undefined) parts.push([]);
+  return parts.map((changes, index) => ({
+    source: next.source,
+    isReset: previous === undefined && index === 0,
+    changes,
+    isEnd: index === parts.length - 1,
+  }));
+}
+
+/** Puts messages together again; one for each sender, in order. */
+export class SnapshotReceiver {
+  #current: ClusterSnapshot | undefined;
+  #changes: SnapshotChange[] = [];
+  #isReset = false;
+
+  /** The new snapshot at an end mark, undefined before. */
+  apply(message: SnapshotMessage): ClusterSnapshot | undefined {
+    if (message.isReset) {
+      this.#isReset = true;
+      this.#changes = [];
+    }
+    for (const change of message.changes) this.#changes.push(change);
+    if (!message.isEnd) return undefined;
+    const base = this.#isReset ? undefined : this.#current;
+    this.#current = patched(base, message.source, this.#changes);
+    this.#changes = [];
+    this.#isReset = false;
+    return this.#current;
+  }
+}
+
+function* changesBetween(previous: ClusterSnapshot | undefined, next: ClusterSnapshot): Generator<SnapshotChange> {
+  for (const kind of SNAPSHOT_KINDS) {
+    const before = previous?.[kind];
+    for (const [key, facts] of next[kind]) {
+      const other = before?.get(key);
+      // Identity first: sources keep what did not change.
+      if (other !== facts && !isDeepStrictEqual(other, facts)) yield { kind, key, facts } as SnapshotChange;
+    }
+    for (const key of before?.keys() ?? []) if (!next[kind].has(key)) yield { kind, key };
+  }
+}
+
+function* partsOf(changes: Iterable<SnapshotChange>): Generator<SnapshotChange[]> {
+  let part: SnapshotChange[] = [];
+  let bytes = 0;
+  for (const change of changes) {
+    const size = bytesOf(change);
+    if (part.length === MESSAGE_OBJECTS || (part.length > 0 && bytes + size > MESSAGE_BYTES)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(change);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** About what structured cloning writes: two bytes a character, and eight for anything else. */
+function bytesOf(value: unknown): number {
+  if (typeof value === "string") return 8 + 2 * value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let bytes = 8;
+  for (const [key, part] of Object.entries(value)) bytes += 2 * key.length + bytesOf(part);
+  return bytes;
+}
+
+function patched(
+  base: ClusterSnapshot | undefined,
+  source: ClusterSnapshot["source"],
+  changes: readonly SnapshotChange[],
+): ClusterSnapshot {
+  // One map type for all kinds: a change's kind says which facts it carries.
+  const maps = Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, new Map<string, unknown>(base?.[kind])]));
+  for (const { kind, key, facts } of changes) {
+    if (facts === undefined) maps[kind]?.delete(key);
+    else maps[kind]?.set(key, facts);
+  }
+  return { source, ...maps } as unknown as ClusterSnapshot;
+}
