@@ -8,15 +8,13 @@ export const RULE_HOLD_MS = 30_000;
 
 /** Why the rule is what it is. */
 export type RuleReason =
-  /** Every member can it, and none can more together. */
-  | "all-can"
+  | "all-members-can"
   /** `--election` forbids more. */
   | "capped"
-  /** A member without metadata: MetalLB's own speaker. */
-  | "member-without-word"
-  | "member-cannot"
+  /** A member follows an older rule at most; one without a word is MetalLB's own speaker. */
+  | "member-can-less"
   /** All can more, but the last that could not is gone for less than 30 s, and members still use less. */
-  | "members-still-use";
+  | "member-uses-less";
 
 export interface RuleState {
   readonly rule: Rule;
@@ -48,7 +46,7 @@ export function ruleInForce(
 
 /** When the answer may change without an event. */
 export function ruleDeadlineMs(state: RuleState): number | undefined {
-  return state.reason === "members-still-use" ? state.holdUntilMs : undefined;
+  return state.reason === "member-uses-less" ? state.holdUntilMs : undefined;
 }
 
 interface Lowest {
@@ -63,12 +61,11 @@ function reasonFor(
   lowest: Lowest | undefined,
   used: Lowest | undefined,
 ): Pick<RuleState, "reason" | "member"> {
-  if (rule !== can && used !== undefined) return { reason: "members-still-use", member: used.member.name };
-  if (rule === lastRule()) return { reason: "all-can" };
+  if (rule !== can && used !== undefined) return { reason: "member-uses-less", member: used.member.name };
+  if (rule === lastRule()) return { reason: "all-members-can" };
   if (rule === cap) return { reason: "capped" };
-  if (lowest === undefined) return { reason: "all-can" };
-  const reason = lowest.member.word === undefined ? "member-without-word" : "member-cannot";
-  return { reason, member: lowest.member.name };
+  if (lowest === undefined) return { reason: "all-members-can" };
+  return { reason: "member-can-less", member: lowest.member.name };
 }
 
 function lowestBy(members: readonly MemberView[], ruleOf: (member: MemberView) => Rule): Lowest | undefined {

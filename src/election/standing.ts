@@ -90,6 +90,13 @@ export function mayJoin(state: StandingState): boolean {
   return state.hasSnapshot && state.hasSockets;
 }
 
+/** What the node still waits for before it says ready. */
+export function readyReasonOf(state: StandingState): "ready" | "reading-sources" | "opening-sockets" | "joining-peers" {
+  if (state.readySinceMs !== undefined) return "ready";
+  if (!state.hasSnapshot) return "reading-sources";
+  return state.hasSockets ? "joining-peers" : "opening-sockets";
+}
+
 /** In the order of the word. */
 export function flagsOf(state: StandingState, nowMs: number): readonly WordFlag[] {
   const { node, options } = state;
@@ -190,7 +197,8 @@ function meet(state: StandingState, others: readonly MemberView[], nowMs: number
   const known = new Set(state.others.map(({ name }) => name));
   const newcomers = others.filter((member) => !known.has(member.name) && isEstablished(member));
   if (readySecondsOf(state, nowMs) < ESTABLISHED_SECONDS) {
-    return newcomers.length === 0 ? next : { ...next, settlesUntilMs: nowMs + SETTLE_MS };
+    const isSettling = nowMs < state.settlesUntilMs;
+    return newcomers.length === 0 || isSettling ? next : { ...next, settlesUntilMs: nowMs + SETTLE_MS };
   }
   const side = [state.options.name, ...state.others.filter(isEstablished).map(({ name }) => name)];
   const merge = mergeOf(

@@ -19,9 +19,25 @@ export interface LinksState {
   readonly countsFromMs: ReadonlyMap<number, number>;
 }
 
+/** Why a link is not answered on. */
+export type LinkReason =
+  | "loopback"
+  | "not-ethernet"
+  | "no-broadcast"
+  | "no-arp"
+  | "admin-down"
+  | "no-carrier"
+  | "has-master"
+  | "excluded"
+  | "not-selected"
+  /** Up, but for less than the hold-up time. */
+  | "just-came-up";
+
 export interface JudgedLink {
   readonly link: Link;
   readonly isUsable: boolean;
+  /** Absent when it is usable. */
+  readonly reason?: LinkReason;
 }
 
 export function initialLinks(rules: LinkRules): LinksState {
@@ -46,11 +62,13 @@ function isKnown({ links }: LinksState, link: Link): boolean {
   return links.some(({ index, name, mac }) => index === link.index && (name === link.name || mac === link.mac));
 }
 
-/** Excluded and unselected links are left out; the others come with whether they count now, by index. */
+/** Every link, by index, and whether it counts now. */
 export function judgeLinks(state: LinksState, nowMs: number): readonly JudgedLink[] {
   return (state.links ?? [])
-    .filter(({ name }) => isChosen(name, state.rules))
-    .map((link) => ({ link, isUsable: nowMs >= (state.countsFromMs.get(link.index) ?? Number.POSITIVE_INFINITY) }))
+    .map((link) => {
+      const reason = reasonAgainst(link, state, nowMs);
+      return reason === undefined ? { link, isUsable: true } : { link, isUsable: false, reason };
+    })
     .toSorted((a, b) => a.link.index - b.link.index);
 }
 
@@ -60,7 +78,15 @@ export function linksDeadlineMs(state: LinksState, nowMs: number): number | unde
   return later.length === 0 ? undefined : Math.min(...later);
 }
 
-function isChosen(name: string, { excluded, selected }: LinkRules): boolean {
-  if (excluded.some((pattern) => pattern.test(name))) return false;
-  return selected.length === 0 || selected.includes(name);
+function reasonAgainst(link: Link, { rules, countsFromMs }: LinksState, nowMs: number): LinkReason | undefined {
+  if (link.isLoopback) return "loopback";
+  if (rules.excluded.some((pattern) => pattern.test(link.name))) return "excluded";
+  if (rules.selected.length > 0 && !rules.selected.includes(link.name)) return "not-selected";
+  if (!link.isEthernet) return "not-ethernet";
+  if (!link.isBroadcast) return "no-broadcast";
+  if (link.isNoArp) return "no-arp";
+  if (link.masterKind === "other") return "has-master";
+  if (!link.isAdminUp) return "admin-down";
+  if (!link.hasCarrier) return "no-carrier";
+  return nowMs >= (countsFromMs.get(link.index) ?? nowMs) ? undefined : "just-came-up";
 }

@@ -1,0 +1,80 @@
+import { expect } from "chai";
+import { buildWord, type OwnFacts } from "../../src/election/own-word.ts";
+import { initialStanding, stand } from "../../src/election/standing.ts";
+import type { JudgedLink } from "../../src/election/usable-links.ts";
+import type { Link } from "../../src/net/link.ts";
+import { advertisement, pool, snapshot } from "../desired/facts.ts";
+import { mac, prefix } from "./views.ts";
+
+function judged(index: number, name: string, prefixes: readonly string[], isUsable = true): JudgedLink {
+  const link: Link = {
+    index,
+    name,
+    mac: mac(`02:00:00:00:00:0${index}`),
+    isEthernet: true,
+    isLoopback: false,
+    isBroadcast: true,
+    isNoArp: false,
+    isAdminUp: true,
+    hasCarrier: true,
+    masterKind: "none",
+    addresses: [],
+    prefixes: prefixes.map(prefix),
+  };
+  return isUsable ? { link, isUsable } : { link, isUsable, reason: "no-carrier" };
+}
+
+const STANDING = initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, restarts: 2 });
+const LINKS = [
+  judged(2, "eth0", ["192.0.2.0/24", "203.0.113.0/24", "2001:db8::/64"]),
+  judged(3, "eth1", ["198.51.100.0/24"], false),
+  judged(4, "eth2", ["203.0.113.0/25"]),
+];
+const POOLS = [pool("four", ["192.0.2.128/25", "198.51.100.7/32"]), pool("six", ["2001:db8::100/120"])];
+
+function built(facts: Partial<OwnFacts>, nowMs = 0) {
+  return buildWord(
+    { standing: STANDING, links: LINKS, highestRule: "arpeggio-1", ruleInUse: "metallb-1", ...facts },
+    nowMs,
+  );
+}
+
+describe("buildWord", () => {
+  it("lists only links and prefixes that hold a pool range", () => {
+    const word = built({ snapshot: snapshot({ pools: POOLS }) });
+    expect(word.links).to.deep.equal([
+      { index: 2, isUsable: true, mac: "02:00:00:00:00:02" },
+      { index: 3, isUsable: false, mac: "02:00:00:00:00:03" },
+    ]);
+    expect(word.prefixes).to.deep.equal([
+      { linkIndex: 2, prefix: prefix("192.0.2.0/24") },
+      { linkIndex: 2, prefix: prefix("2001:db8::/64") },
+      { linkIndex: 3, prefix: prefix("198.51.100.0/24") },
+    ]);
+  });
+
+  it("lists a link that an advertisement names, and then every name", () => {
+    const advertisements = [advertisement("a", { interfaces: ["eth2"] })];
+    const word = built({ snapshot: snapshot({ pools: POOLS, advertisements }) });
+    expect(word.links.map(({ name }) => name)).to.deep.equal(["eth0", "eth1", "eth2"]);
+    expect(word.prefixes.filter(({ linkIndex }) => linkIndex === 4)).to.deep.equal([]);
+  });
+
+  it("lists no link before the first snapshot", () => expect(built({}).links).to.deep.equal([]));
+
+  it("leaves out a link that is excluded", () => {
+    const excluded = [{ ...judged(2, "eth0", ["192.0.2.0/24"], false), reason: "excluded" } as const];
+    expect(built({ links: excluded, snapshot: snapshot({ pools: POOLS }) }).links).to.deep.equal([]);
+  });
+
+  it("says its rules, restarts and refuted deaths, with their age in whole minutes", () => {
+    const standing = stand(STANDING, { kind: "refuted-death" }, 1_000);
+    expect(built({ standing }, 121_500)).to.deep.include({
+      highestRule: "arpeggio-1",
+      ruleInUse: "metallb-1",
+      restarts: 2,
+      refutes: 1,
+      troubleAgeSeconds: 120,
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import { expect } from "chai";
+import {
+  HOLD_UP_MS,
+  initialLinks,
+  judgeLinks,
+  type LinkRules,
+  linksDeadlineMs,
+  observeLinks,
+} from "../../src/election/usable-links.ts";
+import type { Link } from "../../src/net/link.ts";
+import { mac } from "./views.ts";
+
+function link(name: string, facts: Partial<Link> = {}): Link {
+  return {
+    index: 2,
+    name,
+    mac: mac("02:00:00:00:00:01"),
+    isEthernet: true,
+    isLoopback: false,
+    isBroadcast: true,
+    isNoArp: false,
+    isAdminUp: true,
+    hasCarrier: true,
+    masterKind: "none",
+    addresses: [],
+    prefixes: [],
+    ...facts,
+  };
+}
+
+const ALL: LinkRules = { excluded: [], selected: [] };
+const UP = link("eth0");
+const DOWN = link("eth0", { hasCarrier: false });
+
+/** Feeds lists of links at times, and says what is usable at the end. */
+function usableAfter(
+  steps: readonly (readonly [number, readonly Link[]])[],
+  nowMs: number,
+  rules = ALL,
+): readonly string[] {
+  let state = initialLinks(rules);
+  for (const [atMs, links] of steps) state = observeLinks(state, links, atMs);
+  return judgeLinks(state, nowMs)
+    .filter(({ isUsable }) => isUsable)
+    .map((judged) => judged.link.name);
+}
+
+describe("usable links", () => {
+  it("knows none before the kernel spoke", () => expect(usableAfter([], 0)).to.deep.equal([]));
+
+  it("counts a link that is up at start at once", () => expect(usableAfter([[0, [UP]]], 0)).to.deep.equal(["eth0"]));
+
+  it("counts a change to down at once, and a change to up after 2 s", () => {
+    const steps = [
+      [0, [UP]],
+      [100, [DOWN]],
+      [200, [UP]],
+    ] as const;
+    expect(usableAfter(steps.slice(0, 2), 100)).to.deep.equal([]);
+    expect(usableAfter(steps, 200 + HOLD_UP_MS - 1)).to.deep.equal([]);
+    expect(usableAfter(steps, 200 + HOLD_UP_MS)).to.deep.equal(["eth0"]);
+  });
+
+  it("counts the 2 s from the last change to up, and does not begin again at other news", () => {
+    const flapping = [
+      [0, [DOWN]],
+      [1_000, [UP]],
+      [2_000, [DOWN]],
+      [2_500, [UP]],
+      [4_000, [link("eth0", { prefixes: [] })]],
+    ] as const;
+    expect(usableAfter(flapping, 4_499)).to.deep.equal([]);
+    expect(usableAfter(flapping, 4_500)).to.deep.equal(["eth0"]);
+  });
+
+  it("makes a new link wait, even under a known index", () => {
+    const other = link("eth9", { mac: mac("02:00:00:00:00:09") });
+    expect(
+      usableAfter(
+        [
+          [0, [UP]],
+          [10, [UP, link("eth1", { index: 3 })]],
+        ],
+        10,
+      ),
+    ).to.deep.equal(["eth0"]);
+    expect(
+      usableAfter(
+        [
+          [0, [UP]],
+          [10, [other]],
+        ],
+        10,
+      ),
+    ).to.deep.equal([]);
+  });
+
+  it("keeps a link that is renamed, or changes its MAC", () => {
+    expect(
+      usableAfter(
+        [
+          [0, [UP]],
+          [10, [link("lan0")]],
+        ],
+        10,
+      ),
+    ).to.deep.equal(["lan0"]);
+    const changed = link("eth0", { mac: mac("02:00:00:00:00:02") });
+    expect(
+      usableAfter(
+        [
+          [0, [UP]],
+          [10, [changed]],
+        ],
+        10,
+      ),
+    ).to.deep.equal(["eth0"]);
+  });
+
+  it("says when a link begins to count", () => {
+    const state = observeLinks(observeLinks(initialLinks(ALL), [DOWN], 0), [UP], 100);
+    expect(linksDeadlineMs(state, 100)).to.equal(100 + HOLD_UP_MS);
+    expect(linksDeadlineMs(state, 100 + HOLD_UP_MS)).to.equal(undefined);
+  });
+
+  for (const { facts, reason, rules } of [
+    { facts: { isLoopback: true, isEthernet: false }, reason: "loopback" },
+    { facts: { isEthernet: false }, reason: "not-ethernet" },
+    { facts: { isBroadcast: false }, reason: "no-broadcast" },
+    { facts: { isNoArp: true }, reason: "no-arp" },
+    { facts: { masterKind: "other" }, reason: "has-master" },
+    { facts: { masterKind: "vrf" }, reason: undefined },
+    { facts: { isAdminUp: false, hasCarrier: false }, reason: "admin-down" },
+    { facts: { hasCarrier: false }, reason: "no-carrier" },
+    { facts: {}, reason: "excluded", rules: { excluded: [/^veth.*/, /^eth/], selected: ["eth0"] } },
+    { facts: {}, reason: "not-selected", rules: { excluded: [], selected: ["eth1"] } },
+    { facts: {}, reason: undefined, rules: { excluded: [/^veth.*/], selected: ["eth0"] } },
+  ] as const) {
+    it(`${JSON.stringify(facts)}${rules === undefined ? "" : " under rules"}: ${reason ?? "usable"}`, () => {
+      const state = observeLinks(initialLinks(rules ?? ALL), [link("eth0", facts)], 0);
+      const [judged] = judgeLinks(state, 0);
+      expect([judged?.isUsable, judged?.reason]).to.deep.equal([reason === undefined, reason]);
+    });
+  }
+});
