@@ -1,0 +1,48 @@
+/** What the two threads say to each other (DESIGN D16): plain values that survive postMessage. They share nothing but the heartbeats. */
+import type { AddressDocument } from "../api/address.ts";
+import type { StatusDocument } from "../api/status.ts";
+import type { SnapshotMessage } from "../src/desired/snapshot-difference.ts";
+import type { Timing } from "../src/gossip/timing.ts";
+import type { Ip } from "../src/net/ip.ts";
+import type { LeaderChange } from "./leadership.ts";
+import type { PeerEndpoint } from "./peers.ts";
+
+/** Gossip as the wire thread runs it; names are resolved and files are read by the main thread. */
+export interface GossipSettings {
+  readonly bind: PeerEndpoint;
+  /** Undefined: traffic is not encrypted. */
+  readonly key?: Uint8Array;
+  readonly timing: Timing;
+}
+
+export interface WireSettings {
+  readonly nodeName: string;
+  /** Absent: gossip is off, this node is alone. */
+  readonly gossip?: GossipSettings;
+  readonly electionCap: "auto" | "metallb" | "arpeggio";
+  readonly loadBalancerClass: string;
+  readonly ignoresExcludeLabel: boolean;
+  readonly ignoresCordon: boolean;
+  /** Regular expressions of link names that are never answered on. */
+  readonly excludedLinks: readonly string[];
+  readonly beats: Int32Array<SharedArrayBuffer>;
+}
+
+/** The part of /status that the wire thread knows; the main thread adds its sources and the version. */
+export type WireStatus = Omit<StatusDocument, "sources" | "version">;
+
+export type ToWire =
+  | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
+  | { readonly kind: "peers"; readonly endpoints: readonly PeerEndpoint[] }
+  | { readonly kind: "step-down"; readonly isWanted: boolean }
+  | { readonly kind: "leave" }
+  | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "counters" }
+  | { readonly kind: "ask-address"; readonly id: number; readonly ip: Ip };
+
+export type FromWire =
+  | { readonly kind: "leaders"; readonly changes: readonly LeaderChange[] }
+  | { readonly kind: "log"; readonly severity: "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, string | number>> }
+  | { readonly kind: "status"; readonly id: number; readonly status: WireStatus }
+  | { readonly kind: "counters"; readonly id: number; readonly counters: unknown }
+  | { readonly kind: "address"; readonly id: number; readonly address: AddressDocument | undefined }
+  | { readonly kind: "left" };
