@@ -43,12 +43,9 @@ export class MemberViews {
     return this.#known.filter(({ member }) => member.state === "alive" || member.state === "suspect");
   }
 
-  electorate(ownWord: NodeWord): readonly MemberView[] {
-    const others = this.present().map(({ member, word }) => ({
-      name: member.name,
-      ...(word === undefined ? {} : { word }),
-    }));
-    return [...others, { name: this.#self, word: ownWord }];
+  /** The others that vote and stand. */
+  electorate(): readonly MemberView[] {
+    return this.present().map(({ member, word }) => ({ name: member.name, ...(word === undefined ? {} : { word }) }));
   }
 
   /** Present, and one of ours: it sends and reads claims. */

@@ -40,6 +40,21 @@ export function rangeOfPrefix(prefix: Prefix): Range {
   return { family, first, last: first + (1n << BigInt(bitsOf(family) - prefix.length)) - 1n };
 }
 
+/** The fewest prefixes that together hold the range and nothing else, in ascending order. */
+export function prefixesOfRange({ family, first, last }: Range): Prefix[] {
+  const bits = bitsOf(family);
+  const prefixes: Prefix[] = [];
+  for (let start = first; start <= last; ) {
+    let hostBits = 0;
+    while (hostBits < bits && start % (2n << BigInt(hostBits)) === 0n && start + (2n << BigInt(hostBits)) - 1n <= last) {
+      hostBits++;
+    }
+    prefixes.push({ network: ipOfBigInt(start, family), length: bits - hostBits });
+    start += 1n << BigInt(hostBits);
+  }
+  return prefixes;
+}
+
 export function prefixHolds(prefix: Prefix, ip: Ip): boolean {
   const family = familyOf(ip);
   if (family !== familyOf(prefix.network)) return false;

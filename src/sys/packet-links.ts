@@ -236,6 +236,8 @@ export class PacketLinks {
       // The receiver may have closed or re-opened the socket.
       if (endpoint.socket !== socket) return;
     }
+    // What the receiver queued in answer leaves as one batch, too.
+    this.flush();
   }
 
   #onError(endpoint: Endpoint, code: string): void {

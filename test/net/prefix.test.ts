@@ -1,8 +1,9 @@
 import { expect } from "chai";
-import { parseIp } from "../../src/net/ip.ts";
+import { familyOf, ipToBigInt, parseIp } from "../../src/net/ip.ts";
 import {
   formatPrefix,
   parsePrefix,
+  prefixesOfRange,
   prefixHolds,
   rangeHolds,
   rangeOfPrefix,
@@ -44,4 +45,20 @@ describe("prefixHolds and ranges", () => {
     );
     expect(rangesOverlap(rangeOfPrefix(prefix("0.0.0.0/0")), rangeOfPrefix(prefix("::/0")))).to.equal(false);
   });
+});
+
+describe("prefixesOfRange", () => {
+  // Python: [str(n) for n in ipaddress.summarize_address_range(ip_address(first), ip_address(last))]
+  for (const [first, last, prefixes] of [
+    ["192.0.2.10", "192.0.2.20", ["192.0.2.10/31", "192.0.2.12/30", "192.0.2.16/30", "192.0.2.20/32"]],
+    ["192.0.2.0", "192.0.2.255", ["192.0.2.0/24"]],
+    ["0.0.0.0", "255.255.255.255", ["0.0.0.0/0"]],
+    ["192.0.2.255", "192.0.3.0", ["192.0.2.255/32", "192.0.3.0/32"]],
+    ["2001:db8::f", "2001:db8::11", ["2001:db8::f/128", "2001:db8::10/127"]],
+  ] as const) {
+    it(`covers ${first}-${last}`, () => {
+      const range = { family: familyOf(ip(first)), first: ipToBigInt(ip(first)), last: ipToBigInt(ip(last)) };
+      expect(prefixesOfRange(range).map(formatPrefix)).to.deep.equal(prefixes);
+    });
+  }
 });

@@ -1,0 +1,201 @@
+/**
+ * Everything that leads from facts to duties on one node: snapshot, members and links in; decisions, leadership and the own
+ * word out. It holds the pure machines' states and knows no socket, timer or message.
+ */
+import type { Duty } from "../src/announcer/ports.ts";
+import { derive } from "../src/desired/derive.ts";
+import type { Derived } from "../src/desired/group.ts";
+import type { ClusterSnapshot, NodeFacts } from "../src/desired/snapshot.ts";
+import type { Decision } from "../src/election/decision.ts";
+import { decide } from "../src/election/elect.ts";
+import {
+  NO_OBSERVED_NODES,
+  type ObservedNodes,
+  observedNodesDeadlineMs,
+  observeNodes,
+} from "../src/election/observed-nodes.ts";
+import { buildWord } from "../src/election/own-word.ts";
+import { RankMemory } from "../src/election/rank-memory.ts";
+import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rule-in-force.ts";
+import {
+  flagsOf,
+  initialStanding,
+  type StandingEvent,
+  type StandingState,
+  stand,
+  standingDeadlineMs,
+} from "../src/election/standing.ts";
+import {
+  initialLinks,
+  type JudgedLink,
+  judgeLinks,
+  type LinksState,
+  linksDeadlineMs,
+  observeLinks,
+} from "../src/election/usable-links.ts";
+import { type NodeWord, RULES, type Rule } from "../src/election/word.ts";
+import type { Ip } from "../src/net/ip.ts";
+import type { Link } from "../src/net/link.ts";
+import { type Prefix, prefixesOfRange } from "../src/net/prefix.ts";
+import { dutiesOf } from "./duties.ts";
+import { followLeadership, type LeaderChange, type LeadershipByIp } from "./leadership.ts";
+import type { MemberViews } from "./member-views.ts";
+import type { SpeakerSettings } from "./speaker-ports.ts";
+
+export interface Verdict {
+  readonly duties: readonly Duty[];
+  readonly changes: readonly LeaderChange[];
+}
+
+export class Council {
+  readonly #settings: SpeakerSettings;
+  readonly #members: MemberViews;
+  readonly #cap: Rule;
+  readonly #memory = new RankMemory();
+  #standing: StandingState;
+  #links: LinksState;
+  #rule: RuleState;
+  #observed: ObservedNodes = NO_OBSERVED_NODES;
+  #snapshot: ClusterSnapshot | undefined;
+  #derived: Derived = { groups: [], refused: [] };
+  #poolPrefixes: readonly Prefix[] = [];
+  #decisions: readonly Decision[] = [];
+  #leadership: LeadershipByIp = new Map();
+
+  constructor(settings: SpeakerSettings, members: MemberViews, nowMs: number) {
+    this.#settings = settings;
+    this.#members = members;
+    this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
+    this.#standing = initialStanding({
+      name: settings.nodeName,
+      ignoresCordon: settings.ignoresCordon,
+      ignoresExcludeLabel: settings.ignoresExcludeLabel,
+      restarts: settings.restarts,
+    });
+    this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] });
+    this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);
+  }
+
+  get standing(): StandingState {
+    return this.#standing;
+  }
+
+  get rule(): RuleState {
+    return this.#rule;
+  }
+
+  get snapshot(): ClusterSnapshot | undefined {
+    return this.#snapshot;
+  }
+
+  get derived(): Derived {
+    return this.#derived;
+  }
+
+  get decisions(): readonly Decision[] {
+    return this.#decisions;
+  }
+
+  get leadership(): LeadershipByIp {
+    return this.#leadership;
+  }
+
+  get poolPrefixes(): readonly Prefix[] {
+    return this.#poolPrefixes;
+  }
+
+  applySnapshot(snapshot: ClusterSnapshot, nowMs: number): void {
+    this.#snapshot = snapshot;
+    this.#derived = derive(snapshot, { loadBalancerClass: this.#settings.loadBalancerClass });
+    this.#poolPrefixes = [...snapshot.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
+    this.stand({ kind: "node-facts", node: this.#ownNode() }, nowMs);
+    this.stand({ kind: "snapshot-complete" }, nowMs);
+  }
+
+  observeLinks(links: readonly Link[], nowMs: number): void {
+    this.#links = observeLinks(this.#links, links, nowMs);
+  }
+
+  stand(event: StandingEvent, nowMs: number): void {
+    this.#standing = stand(this.#standing, event, nowMs);
+  }
+
+  links(nowMs: number): readonly JudgedLink[] {
+    return judgeLinks(this.#links, nowMs);
+  }
+
+  get knowsLinks(): boolean {
+    return this.#links.links !== undefined;
+  }
+
+  word(nowMs: number): NodeWord {
+    const facts = {
+      standing: this.#standing,
+      links: this.links(nowMs),
+      highestRule: this.#cap,
+      ruleInUse: this.#rule.rule,
+      ...(this.#snapshot === undefined ? {} : { snapshot: this.#snapshot }),
+    };
+    return buildWord(facts, nowMs);
+  }
+
+  /** Before the first snapshot nothing is decided: "not read yet" is not "empty". */
+  decide(view: {
+    readonly incarnation: number;
+    readonly answering: ReadonlySet<Ip>;
+    readonly wasReplaced: boolean;
+    readonly nowMs: number;
+  }): Verdict {
+    const { nowMs } = view;
+    this.stand({ kind: "tick" }, nowMs);
+    const others = this.#members.electorate();
+    this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined) return { duties: [], changes: [] };
+    const self = this.#settings.nodeName;
+    const members = [...others, { name: self, word: this.word(nowMs) }];
+    this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
+    this.#decisions = decide(
+      this.#derived.groups,
+      {
+        rule: this.#rule.rule,
+        source: snapshot.source,
+        members,
+        nodes: this.#observed.nodes,
+        ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
+        notYetCounted: this.#observed.notYetCounted,
+      },
+      this.#memory,
+    );
+    const { leadership, changes } = followLeadership(this.#leadership, this.#decisions, nowMs);
+    this.#leadership = leadership;
+    // Nobody announces before it is ready, whatever the rule says of members.
+    if (!flagsOf(this.#standing, nowMs).includes("ready")) return { duties: [], changes };
+    const duties = dutiesOf(this.#decisions, {
+      ...view,
+      self,
+      leadership,
+      ownLabels: this.#ownNode()?.labels ?? { "kubernetes.io/hostname": self },
+      isOurs: (node) => this.#members.isOurs(node),
+    });
+    return { duties, changes };
+  }
+
+  nextDeadlineMs(nowMs: number): number | undefined {
+    return earliest([
+      standingDeadlineMs(this.#standing, nowMs),
+      linksDeadlineMs(this.#links, nowMs),
+      ruleDeadlineMs(this.#rule),
+      observedNodesDeadlineMs(this.#observed, nowMs),
+    ]);
+  }
+
+  #ownNode(): NodeFacts | undefined {
+    return this.#snapshot?.nodes.get(this.#settings.nodeName);
+  }
+}
+
+export function earliest(deadlines: readonly (number | undefined)[]): number | undefined {
+  const known = deadlines.filter((deadline) => deadline !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
+}

@@ -1,0 +1,57 @@
+/** What a speaker is made of and what it tells: the wire thread gives it real sockets, the simulation memory. */
+import type { PacketPort, GroupPort } from "../src/announcer/packet-port.ts";
+import type { ReceiveDrop } from "../src/announcer/ports.ts";
+import type { Clock } from "../src/base/clock.ts";
+import type { Random } from "../src/base/random.ts";
+import type { Codec, Transport, Turns } from "../src/gossip/ports.ts";
+import type { Timing } from "../src/gossip/timing.ts";
+import type { LeaderChange } from "./leadership.ts";
+
+export interface SpeakerSettings {
+  readonly nodeName: string;
+  readonly electionCap: "auto" | "metallb" | "arpeggio";
+  readonly loadBalancerClass: string;
+  readonly ignoresExcludeLabel: boolean;
+  readonly ignoresCordon: boolean;
+  readonly excludedLinks: readonly RegExp[];
+  /** Own restarts without a leave (D4). */
+  readonly restarts: number;
+}
+
+export interface GossipPorts {
+  readonly transport: Transport;
+  readonly codec: Codec;
+  readonly timing: Timing;
+  readonly isEncrypted: boolean;
+}
+
+export interface SpeakerPorts {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly turns: Turns;
+  /** Absent: gossip is off, and this node is alone. */
+  readonly gossip?: GossipPorts;
+  /** Frames come in by `Speaker.receiveFrame`. */
+  readonly packets: PacketPort;
+  readonly groups: GroupPort;
+}
+
+export type SpeakerNote =
+  | { readonly kind: "leaders"; readonly changes: readonly LeaderChange[] }
+  /** A member was held dead `seconds` after its last sign of life. */
+  | { readonly kind: "detected"; readonly node: string; readonly seconds: number }
+  /** First frame for an address `seconds` after its leader was gone. */
+  | { readonly kind: "took-over"; readonly seconds: number }
+  | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
+  /** Every address was handed over, or none could be, and the cluster was told. */
+  | { readonly kind: "left" };
+
+/** Counts since the start, for metrics. */
+export interface SpeakerCounters {
+  readonly answeredIpv4: number;
+  readonly answeredIpv6: number;
+  readonly announcedFrames: number;
+  readonly framesReceived: { readonly ipv4: number; readonly ipv6: number };
+  readonly framesSent: { readonly ipv4: number; readonly ipv6: number };
+  readonly packetDrops: ReadonlyMap<ReceiveDrop, number>;
+}
