@@ -144,6 +144,8 @@ export class Council {
     readonly incarnation: number;
     readonly answering: ReadonlySet<Ip>;
     readonly wasReplaced: boolean;
+    /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
+    readonly isGone: boolean;
     readonly nowMs: number;
   }): Verdict {
     const { nowMs } = view;
@@ -153,7 +155,7 @@ export class Council {
     const snapshot = this.#snapshot;
     if (snapshot === undefined) return { duties: [], changes: [] };
     const self = this.#settings.nodeName;
-    const members = [...others, { name: self, word: this.word(nowMs) }];
+    const members = view.isGone ? others : [...others, { name: self, word: this.word(nowMs) }];
     this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
     this.#decisions = decide(
       this.#derived.groups,

@@ -27,7 +27,7 @@ const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointCla
 export function dutiesOf(decisions: readonly Decision[], view: DutyView): Duty[] {
   return decisions.flatMap((decision) => {
     // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
-    if (decision.candidateCount === 0 || decision.refusals.some(({ node }) => node === view.self)) return [];
+    if (decision.refusals.some(({ node }) => node === view.self)) return [];
     const own = decision.candidates.find(({ node }) => node === view.self) ?? LAST_CANDIDATE;
     return decision.group.addresses.flatMap((ip) => dutyOf(ip, decision, own, view) ?? []);
   });

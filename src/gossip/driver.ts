@@ -27,6 +27,8 @@ export interface GossipOptions {
   readonly turns: Turns;
   /** Called within the event that caused it; commands may be given from inside. */
   readonly tell: (news: SwimNews, nowMs: number) => void;
+  /** All news of one event, and of the commands given from inside, have been told: what they mean together can be judged now. */
+  readonly settled?: (nowMs: number) => void;
 }
 
 /** Counts for metrics. */
@@ -55,6 +57,7 @@ export class GossipDriver {
   #isDraining = false;
   #readsInTurn = 0;
   #isClosed = false;
+  #depth = 0;
 
   constructor(options: GossipOptions) {
     this.#options = options;
@@ -126,7 +129,10 @@ export class GossipDriver {
   #handle(event: SwimEvent): void {
     if (this.#isClosed) return;
     const nowMs = this.#options.clock.nowMs();
+    this.#depth++;
     for (const effect of this.#swim.handle(event, nowMs)) this.#perform(effect, nowMs);
+    this.#depth--;
+    if (this.#depth === 0) this.#options.settled?.(nowMs);
     this.#arm();
   }
 

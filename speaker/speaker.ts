@@ -1,0 +1,380 @@
+/**
+ * One speaker, whole: gossip, election and announcer joined over ports. The wire thread gives it sockets, the simulation a
+ * virtual world. Every entry notes the time first, because a gap between two entries closes the fence.
+ */
+import { AnnouncerDriver } from "../src/announcer/driver.ts";
+import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
+import type { Timer } from "../src/base/clock.ts";
+import { bytesEqual } from "../src/base/bytes.ts";
+import { shuffled } from "../src/base/random.ts";
+import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
+import { mayJoin } from "../src/election/standing.ts";
+import type { NodeWord } from "../src/election/word.ts";
+import { GossipDriver } from "../src/gossip/driver.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
+import type { SwimNews } from "../src/gossip/swim-event.ts";
+import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
+import { encodeWord } from "../src/gossip/word.ts";
+import type { Family, Ip } from "../src/net/ip.ts";
+import type { Link } from "../src/net/link.ts";
+import { Council, earliest } from "./council.ts";
+import { type Departure, departureDeadlineMs, isOver, maySayGoodbye, startDeparture } from "./departure.ts";
+import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
+import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
+import { MemberViews } from "./member-views.ts";
+import { announceLinkOf } from "./own-links.ts";
+import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
+import { Takeovers } from "./takeovers.ts";
+
+/** A refuted death within this time of hearing a lost member again belongs to a healed partition, where only the smaller side settles. */
+const MERGE_WINDOW_MS = 2_000;
+
+export class Speaker {
+  readonly #settings: SpeakerSettings;
+  readonly #ports: SpeakerPorts;
+  readonly #report: (note: SpeakerNote) => void;
+  readonly #members: MemberViews;
+  readonly #council: Council;
+  readonly #announcer: AnnouncerDriver;
+  readonly #gossip: GossipDriver | undefined;
+  readonly #takeovers: Takeovers;
+  readonly #answering = new Set<Ip>();
+  readonly #rivals = new Set<string>();
+  #fence: Fence;
+  #knownPeers: readonly Endpoint[] = [];
+  #isOpen = false;
+  #firstContact: "join-done" | "join-refused" | undefined;
+  #isDeathRefuted = false;
+  #heardAgainMs = Number.NEGATIVE_INFINITY;
+  #departure: Departure | undefined;
+  #lastMeta: Uint8Array = new Uint8Array();
+  #lastUrgent = "";
+  #lastLinks = "";
+  #timer: Timer | undefined;
+  #timerMs = Number.POSITIVE_INFINITY;
+  #isClosed = false;
+
+  constructor(settings: SpeakerSettings, ports: SpeakerPorts, report: (note: SpeakerNote) => void) {
+    const nowMs = ports.clock.nowMs();
+    this.#settings = settings;
+    this.#ports = ports;
+    this.#report = report;
+    this.#members = new MemberViews(settings.nodeName);
+    this.#council = new Council(settings, this.#members, nowMs);
+    this.#fence = openFence(nowMs);
+    this.#takeovers = new Takeovers(settings.nodeName, report);
+    this.#announcer = new AnnouncerDriver({
+      nodeName: settings.nodeName,
+      packets: ports.packets,
+      groups: ports.groups,
+      sendMessage: (to, message) => this.#sendMessage(to, message),
+      note: (note, atMs) => this.#announcerNote(note, atMs),
+    });
+    this.#gossip =
+      ports.gossip === undefined
+        ? undefined
+        : new GossipDriver({
+            ...ports,
+            ...ports.gossip,
+            name: settings.nodeName,
+            endpoint: ports.gossip.transport.local,
+            tell: (news, atMs) => this.#gossipNews(news, atMs),
+            settled: (atMs) => this.#settle(atMs),
+          });
+  }
+
+  get council(): Council {
+    return this.#council;
+  }
+
+  get members(): MemberViews {
+    return this.#members;
+  }
+
+  get announcer(): AnnouncerDriver {
+    return this.#announcer;
+  }
+
+  get gossip(): GossipDriver | undefined {
+    return this.#gossip;
+  }
+
+  start(): void {
+    this.#gossip?.start();
+    this.#arm(this.#enter());
+  }
+
+  /** The machine's links, complete, at the start and after every change. */
+  setLinks(links: readonly Link[]): void {
+    const nowMs = this.#enter();
+    this.#council.observeLinks(links, nowMs);
+    this.#settle(nowMs);
+  }
+
+  applySnapshot(snapshot: ClusterSnapshot): void {
+    const nowMs = this.#enter();
+    this.#council.applySnapshot(snapshot, nowMs);
+    this.#announcer.setPoolPrefixes(this.#council.poolPrefixes);
+    this.#settle(nowMs);
+  }
+
+  setPeers(endpoints: readonly Endpoint[]): void {
+    this.#enter();
+    this.#knownPeers = endpoints;
+    if (this.#isOpen) this.#gossip?.command({ kind: "known-peers", endpoints });
+  }
+
+  setStepDown(isWanted: boolean): void {
+    const nowMs = this.#enter();
+    this.#council.stand({ kind: "step-down", isWanted }, nowMs);
+    this.#settle(nowMs);
+  }
+
+  /** Says leaving, hands every address over, says goodbye; the note "left" ends it. */
+  leave(): void {
+    if (this.#departure !== undefined) return;
+    const nowMs = this.#enter();
+    this.#council.stand({ kind: "leave" }, nowMs);
+    this.#departure = startDeparture(this.#council.rule.rule, nowMs);
+    this.#settle(nowMs);
+  }
+
+  /** One frame from a packet socket; `frame` is valid during the call. */
+  receiveFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
+    const nowMs = this.#enter();
+    this.#announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
+    const deadlineMs = this.#announcer.nextDeadlineMs();
+    if (deadlineMs !== undefined && deadlineMs < this.#timerMs) this.#arm(nowMs);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    await this.#gossip?.close();
+  }
+
+  /** Every entry passes here. After a gap: mute, drop what was queued, hear what was missed, ask who leads now (D7). */
+  #enter(): number {
+    const nowMs = this.#ports.clock.nowMs();
+    const turned = turn(this.#fence, nowMs);
+    this.#fence = turned.fence;
+    if (!turned.hadGap) return nowMs;
+    this.#announcer.handle({ kind: "mute" }, nowMs);
+    this.#ports.packets.discardAll();
+    this.#gossip?.afterDrain(() => this.#askMembers());
+    this.#arm(nowMs);
+    return nowMs;
+  }
+
+  #askMembers(): void {
+    const names = this.#members.present().map(({ member }) => member.name);
+    const asked = shuffled(names, this.#ports.random).slice(0, ASKED_MEMBERS);
+    this.#gossip?.command({ kind: "ping-members", names: asked });
+  }
+
+  #setFence(fence: Fence, nowMs: number): void {
+    const opens = this.#fence.kind === "mute" && fence.kind === "open";
+    this.#fence = fence;
+    if (opens) this.#announcer.handle({ kind: "unmute" }, nowMs);
+  }
+
+  /** Called within one event of gossip; what the news mean together is judged in `#settle`. */
+  #gossipNews(news: SwimNews, nowMs: number): void {
+    this.#enter();
+    switch (news.kind) {
+      case "member-changed": {
+        const { member, change } = news;
+        if (change === "suspected") this.#takeovers.memberSuspected(member.name, nowMs);
+        if (change === "alive-again") this.#takeovers.memberWell(member.name);
+        if (change === "dead" || change === "left") this.#takeovers.memberGone(member, change, nowMs);
+        return;
+      }
+      case "first-contact":
+        this.#firstContact = news.how === "merged" ? "join-done" : "join-refused";
+        return;
+      case "heard-again":
+        this.#heardAgainMs = nowMs;
+        this.#rivals.add(news.name);
+        return;
+      case "refuted":
+        if (news.verdict === "dead") this.#isDeathRefuted = true;
+        return;
+      case "ack-view": {
+        const incarnation = this.#gossip?.self.incarnation ?? 0;
+        if (news.held !== undefined) this.#setFence(hear(this.#fence, news.held, incarnation), nowMs);
+        return;
+      }
+      case "user-message": {
+        const { from } = news;
+        if (from === undefined) return;
+        for (const message of decodeUserMessages(news.payload).messages) {
+          this.#announcer.handle({ kind: "message", from, message }, nowMs);
+        }
+        return;
+      }
+      case "name-conflict":
+        return this.#report({ kind: "name-conflict", node: news.member.name, other: news.other.ip });
+      case "left":
+        if (this.#departure !== undefined) this.#departure = { ...this.#departure, hasSaidGoodbye: true };
+        return;
+      case "push-pull-done":
+      case "user-state":
+        return;
+    }
+  }
+
+  /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
+  #settle(nowMs: number): void {
+    if (this.#isClosed) return;
+    this.#openWhenReady(nowMs);
+    const wasReplaced = this.#meetMembers(nowMs);
+    const links = this.#refreshLinks(nowMs);
+    const { duties, changes } = this.#council.decide({
+      incarnation: this.#gossip?.self.incarnation ?? 1,
+      answering: this.#answering,
+      wasReplaced,
+      isGone: this.#departure?.goesBeforeHandover === true && this.#departure.hasSaidGoodbye,
+      nowMs,
+    });
+    this.#tellWord(nowMs);
+    if (links !== undefined) this.#announcer.handle({ kind: "links", links }, nowMs);
+    this.#takeovers.begin(changes, nowMs);
+    this.#announcer.handle({ kind: "duties", duties }, nowMs);
+    for (const node of this.#rivals) this.#announcer.handle({ kind: "rival", node }, nowMs);
+    this.#rivals.clear();
+    if (changes.length > 0) this.#report({ kind: "leaders", changes });
+    this.#depart(nowMs);
+    this.#arm(nowMs);
+  }
+
+  /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
+  #openWhenReady(nowMs: number): void {
+    if (this.#isOpen || !this.#council.knowsLinks) return;
+    this.#council.stand({ kind: "sockets-open" }, nowMs);
+    if (!mayJoin(this.#council.standing)) return;
+    this.#isOpen = true;
+    this.#tellWord(nowMs);
+    this.#council.stand({ kind: "join-begun", knownPeers: this.#knownPeers.length }, nowMs);
+    this.#gossip?.command({ kind: "known-peers", endpoints: this.#knownPeers });
+    this.#gossip?.command({ kind: "open" });
+  }
+
+  /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
+  #meetMembers(nowMs: number): boolean {
+    this.#members.update(this.#gossip?.members() ?? []);
+    this.#council.stand({ kind: "members", others: this.#members.electorate() }, nowMs);
+    this.#announcer.handle({ kind: "members", members: this.#members.macs() }, nowMs);
+    if (this.#firstContact !== undefined) this.#council.stand({ kind: this.#firstContact }, nowMs);
+    this.#firstContact = undefined;
+    const isReplaced = this.#isDeathRefuted && nowMs - this.#heardAgainMs > MERGE_WINDOW_MS;
+    this.#isDeathRefuted = false;
+    if (isReplaced) this.#council.stand({ kind: "refuted-death" }, nowMs);
+    return isReplaced || this.#hasLostMerge(nowMs);
+  }
+
+  /** In a merge the smaller side settles, and stops at once: the greater one has answered all the time. */
+  #hasLostMerge(nowMs: number): boolean {
+    return nowMs - this.#heardAgainMs <= MERGE_WINDOW_MS && nowMs < this.#council.standing.settlesUntilMs;
+  }
+
+  /** Undefined when nothing changed. */
+  #refreshLinks(nowMs: number): ReturnType<typeof announceLinkOf>[] | undefined {
+    const links = this.#council.links(nowMs).map(announceLinkOf);
+    const key = JSON.stringify(links);
+    if (key === this.#lastLinks) return undefined;
+    this.#lastLinks = key;
+    this.#ports.packets.setLinks(links.filter(({ isUsable }) => isUsable));
+    return links;
+  }
+
+  #tellWord(nowMs: number): void {
+    if (this.#gossip === undefined || !this.#isOpen) return;
+    const word = this.#council.word(nowMs);
+    const meta = encodeWord(word);
+    if (bytesEqual(meta, this.#lastMeta)) return;
+    const urgent = urgentPartOf(word);
+    const isUrgent = urgent !== this.#lastUrgent;
+    this.#lastMeta = meta;
+    this.#lastUrgent = urgent;
+    this.#gossip.command({ kind: "set-meta", meta, isUrgent });
+  }
+
+  #sendMessage(to: readonly string[], message: HandoverMessage): void {
+    for (const payload of encodeUserMessages([message])) this.#gossip?.command({ kind: "send-user", to, payload });
+  }
+
+  #announcerNote(note: AnnouncerNote, nowMs: number): void {
+    if (note.kind === "armed") this.#answering.add(note.ip);
+    if (note.kind === "stopped") this.#answering.delete(note.ip);
+    if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
+  }
+
+  #depart(nowMs: number): void {
+    if (this.#departure === undefined) return;
+    const { decisions } = this.#council;
+    const handsOver = decisions.some(
+      ({ leader, group }) =>
+        leader !== undefined &&
+        leader !== this.#settings.nodeName &&
+        group.addresses.some((ip) => this.#answering.has(ip)),
+    );
+    if (maySayGoodbye(this.#departure, handsOver, nowMs)) {
+      this.#departure = { ...this.#departure, isSayingGoodbye: true };
+      if (this.#gossip === undefined) this.#departure = { ...this.#departure, hasSaidGoodbye: true };
+      else this.#gossip.command({ kind: "leave" });
+    }
+    if (isOver(this.#departure, handsOver, nowMs) && !this.#departure.isReported) {
+      this.#departure = { ...this.#departure, isReported: true };
+      this.#report({ kind: "left" });
+    }
+  }
+
+  #nextDeadlineMs(nowMs: number): number {
+    const deadline = earliest([
+      this.#announcer.nextDeadlineMs(),
+      this.#council.nextDeadlineMs(nowMs),
+      fenceDeadlineMs(this.#fence),
+      this.#departure === undefined ? undefined : departureDeadlineMs(this.#departure),
+    ]);
+    // The beat: without it a quiet node could not tell a gap from silence.
+    return Math.min(deadline ?? Number.POSITIVE_INFINITY, nowMs + HEARTBEAT_INTERVAL_MS);
+  }
+
+  /** One timer. It only marks: sockets are read until empty, then deadlines are judged (D16). */
+  #arm(nowMs: number): void {
+    if (this.#isClosed) return;
+    const atMs = this.#nextDeadlineMs(nowMs);
+    if (this.#timer !== undefined && this.#timerMs <= atMs) return;
+    this.#timer?.cancel();
+    this.#timerMs = atMs;
+    this.#timer = this.#ports.clock.schedule(Math.max(0, atMs - nowMs), () => this.#mark());
+  }
+
+  #mark(): void {
+    this.#timer = undefined;
+    this.#timerMs = Number.POSITIVE_INFINITY;
+    if (this.#gossip === undefined) this.#ports.turns.afterReads(() => this.#tick());
+    else this.#gossip.afterDrain(() => this.#tick());
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    // The gap is judged first: frames that waited through it are dropped, not answered.
+    this.#enter();
+    this.#ports.packets.drainAll();
+    const nowMs = this.#enter();
+    this.#setFence(expire(this.#fence, nowMs), nowMs);
+    if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
+    if (isDue(this.#council.nextDeadlineMs(nowMs - 1), nowMs) || this.#departure !== undefined) this.#settle(nowMs);
+    else this.#arm(nowMs);
+  }
+}
+
+function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
+  return deadlineMs !== undefined && deadlineMs <= nowMs;
+}
+
+/** What must reach every member at once: readiness, leaving, stepping down, and which links carry (D4). */
+function urgentPartOf(word: NodeWord): string {
+  return JSON.stringify([word.flags, word.ruleInUse, word.links.map(({ index, isUsable, mac }) => [index, isUsable, mac])]);
+}

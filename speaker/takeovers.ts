@@ -1,0 +1,46 @@
+/** How long detection and take-over took, for the metrics: suspicion to verdict, and lost leader to the first own frame. */
+import type { Member } from "../src/gossip/swim-event.ts";
+import type { Ip } from "../src/net/ip.ts";
+import type { LeaderChange } from "./leadership.ts";
+import type { SpeakerNote } from "./speaker-ports.ts";
+
+export class Takeovers {
+  readonly #self: string;
+  readonly #report: (note: SpeakerNote) => void;
+  readonly #begunMs = new Map<Ip, number>();
+  readonly #suspectedMs = new Map<string, number>();
+
+  constructor(self: string, report: (note: SpeakerNote) => void) {
+    this.#self = self;
+    this.#report = report;
+  }
+
+  memberSuspected(name: string, nowMs: number): void {
+    this.#suspectedMs.set(name, nowMs);
+  }
+
+  memberWell(name: string): void {
+    this.#suspectedMs.delete(name);
+  }
+
+  memberGone(member: Member, change: "dead" | "left", nowMs: number): void {
+    const suspectedMs = this.#suspectedMs.get(member.name);
+    this.#suspectedMs.delete(member.name);
+    if (change === "left" || suspectedMs === undefined) return;
+    this.#report({ kind: "detected", node: member.name, seconds: (nowMs - suspectedMs) / 1_000 });
+  }
+
+  begin(changes: readonly LeaderChange[], nowMs: number): void {
+    for (const { ip, from, to } of changes) {
+      if (to === this.#self && from !== undefined) this.#begunMs.set(ip, nowMs);
+      else this.#begunMs.delete(ip);
+    }
+  }
+
+  firstFrame(ip: Ip, nowMs: number): void {
+    const begunMs = this.#begunMs.get(ip);
+    if (begunMs === undefined) return;
+    this.#begunMs.delete(ip);
+    this.#report({ kind: "took-over", seconds: (nowMs - begunMs) / 1_000 });
+  }
+}
