@@ -35,7 +35,12 @@ export function dutiesOf(decisions: readonly Decision[], view: DutyView): Duty[]
 
 function dutyOf(ip: Ip, decision: Decision, own: Omit<Candidate, "node">, view: DutyView): Duty | undefined {
   const { leader, second, group } = decision;
-  const base = { ip, group: group.key, interfaces: interfacesOf(decision, view.ownLabels), basis: basisOf(decision, own, view) };
+  const base = {
+    ip,
+    group: group.key,
+    interfaces: interfacesOf(decision, view.ownLabels),
+    basis: basisOf(decision, own, view),
+  };
   const secondField = second === undefined ? {} : { second };
   if (leader === view.self) {
     const previous = view.leadership.get(ip)?.previousLeader;

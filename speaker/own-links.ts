@@ -21,7 +21,7 @@ export function announceLinkOf({ link, isUsable }: JudgedLink): AnnounceLink {
 
 /** Why a link that was not excluded is not answered on; undefined when it is. */
 export function linkReason({ link, isUsable }: JudgedLink): LinkReason | undefined {
-  return isUsable ? undefined : kernelReason(link) ?? "just-came-up";
+  return isUsable ? undefined : (kernelReason(link) ?? "just-came-up");
 }
 
 function kernelReason(link: Link): LinkReason | undefined {

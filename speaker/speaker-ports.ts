@@ -1,9 +1,10 @@
 /** What a speaker is made of and what it tells: the wire thread gives it real sockets, the simulation memory. */
-import type { PacketPort, GroupPort } from "../src/announcer/packet-port.ts";
+import type { GroupPort, PacketPort } from "../src/announcer/packet-port.ts";
 import type { ReceiveDrop } from "../src/announcer/ports.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
-import type { Codec, Transport, Turns } from "../src/gossip/ports.ts";
+import type { Codec } from "../src/gossip/codec.ts";
+import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { LeaderChange } from "./leadership.ts";
 

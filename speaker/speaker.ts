@@ -4,8 +4,8 @@
  */
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
-import type { Timer } from "../src/base/clock.ts";
 import { bytesEqual } from "../src/base/bytes.ts";
+import type { Timer } from "../src/base/clock.ts";
 import { shuffled } from "../src/base/random.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { mayJoin } from "../src/election/standing.ts";
@@ -44,6 +44,7 @@ export class Speaker {
   #knownPeers: readonly Endpoint[] = [];
   #isOpen = false;
   #firstContact: "join-done" | "join-refused" | undefined;
+  #hasNews = false;
   #isDeathRefuted = false;
   #heardAgainMs = Number.NEGATIVE_INFINITY;
   #departure: Departure | undefined;
@@ -79,7 +80,9 @@ export class Speaker {
             name: settings.nodeName,
             endpoint: ports.gossip.transport.local,
             tell: (news, atMs) => this.#gossipNews(news, atMs),
-            settled: (atMs) => this.#settle(atMs),
+            settled: (atMs) => {
+              if (this.#hasNews) this.#settle(atMs);
+            },
           });
   }
 
@@ -181,6 +184,8 @@ export class Speaker {
   /** Called within one event of gossip; what the news mean together is judged in `#settle`. */
   #gossipNews(news: SwimNews, nowMs: number): void {
     this.#enter();
+    // The rest changes no decision: it must not cost one for every datagram.
+    this.#hasNews ||= !["ack-view", "user-message", "push-pull-done", "user-state"].includes(news.kind);
     switch (news.kind) {
       case "member-changed": {
         const { member, change } = news;
@@ -226,6 +231,7 @@ export class Speaker {
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
   #settle(nowMs: number): void {
     if (this.#isClosed) return;
+    this.#hasNews = false;
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
     const links = this.#refreshLinks(nowMs);
@@ -376,5 +382,9 @@ function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
 
 /** What must reach every member at once: readiness, leaving, stepping down, and which links carry (D4). */
 function urgentPartOf(word: NodeWord): string {
-  return JSON.stringify([word.flags, word.ruleInUse, word.links.map(({ index, isUsable, mac }) => [index, isUsable, mac])]);
+  return JSON.stringify([
+    word.flags,
+    word.ruleInUse,
+    word.links.map(({ index, isUsable, mac }) => [index, isUsable, mac]),
+  ]);
 }

@@ -41,7 +41,12 @@ export type ToWire =
 
 export type FromWire =
   | { readonly kind: "leaders"; readonly changes: readonly LeaderChange[] }
-  | { readonly kind: "log"; readonly severity: "info" | "warn" | "error"; readonly message: string; readonly fields: Readonly<Record<string, string | number>> }
+  | {
+      readonly kind: "log";
+      readonly severity: "info" | "warn" | "error";
+      readonly message: string;
+      readonly fields: Readonly<Record<string, string | number>>;
+    }
   | { readonly kind: "status"; readonly id: number; readonly status: WireStatus }
   | { readonly kind: "counters"; readonly id: number; readonly counters: unknown }
   | { readonly kind: "address"; readonly id: number; readonly address: AddressDocument | undefined }

@@ -46,7 +46,11 @@ export function prefixesOfRange({ family, first, last }: Range): Prefix[] {
   const prefixes: Prefix[] = [];
   for (let start = first; start <= last; ) {
     let hostBits = 0;
-    while (hostBits < bits && start % (2n << BigInt(hostBits)) === 0n && start + (2n << BigInt(hostBits)) - 1n <= last) {
+    while (
+      hostBits < bits &&
+      start % (2n << BigInt(hostBits)) === 0n &&
+      start + (2n << BigInt(hostBits)) - 1n <= last
+    ) {
       hostBits++;
     }
     prefixes.push({ network: ipOfBigInt(start, family), length: bits - hostBits });
