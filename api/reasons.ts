@@ -80,8 +80,12 @@ export const MEMBER_STATES = ["alive", "suspect", "dead", "left"] as const;
 /** What this node still waits for; "ready" when nothing. */
 export const READY_REASONS = ["ready", "reading-sources", "opening-sockets", "joining-peers"] as const;
 
-/** Why the rule in force is what it is: the least that a member can, what members still use, or the cap of --election. */
-export const RULE_REASONS = ["all-members-can", "member-can-less", "member-uses-less", "capped", "gossip-off"] as const;
+/**
+ * Why the rule in force is what it is. capped: by --election. member-can-less: a member cannot more, such as a MetalLB speaker.
+ * member-uses-less: all can more, but the last that could not is gone for less than 30 s. gossip-off: there are no members.
+ */
+export const RULE_REASONS = ["all-members-can", "capped", "member-can-less", "member-uses-less", "gossip-off"] as const;
+export type RuleReason = (typeof RULE_REASONS)[number];
 
 /** Why a link is not answered on. */
 export const LINK_REASONS = [

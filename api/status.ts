@@ -64,6 +64,7 @@ const ElectionStatus = Type.Object(
   {
     rule: Type.Enum(RULES, { description: "The election rule in force" }),
     reason: Type.Enum(RULE_REASONS),
+    member: Type.Optional(Type.String({ description: "The member that holds the rule down" })),
     since: Time,
   },
   closed,

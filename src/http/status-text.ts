@@ -23,7 +23,10 @@ function formatHead({ node, version, at, startedAt, ready, election, gossip, wor
     ["node", `${node}, arpeggio ${version}, up ${formatAge(startedAt, at)}`],
     ["state", `${readiness} for ${formatAge(ready.since, at)}`],
     ["says", `${word.flags.join(", ") || "no flag"}${word.isTruncated ? " (its links did not all fit)" : ""}`],
-    ["election", `${election.rule} for ${formatAge(election.since, at)}: ${election.reason}`],
+    [
+      "election",
+      `${election.rule} for ${formatAge(election.since, at)}: ${election.reason}${election.member === undefined ? "" : ` (${election.member})`}`,
+    ],
     ["gossip", gossipText],
   ];
   return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");

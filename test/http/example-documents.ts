@@ -21,7 +21,7 @@ export const STATUS: StatusDocument = {
     prefixes: [{ linkIndex: 2, prefix: "192.0.2.0/24" }],
     isTruncated: false,
   },
-  election: { rule: "metallb-1", reason: "member-can-less", since: "2026-01-01T11:59:30.000Z" },
+  election: { rule: "metallb-1", reason: "member-can-less", member: "n3", since: "2026-01-01T11:59:30.000Z" },
   gossip: { isOn: true, isEncrypted: true, endpoint: "192.0.2.11:7946" },
   members: [
     {

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import * as api from "../../api/reasons.ts";
 import type { NoGroupReason } from "../../src/desired/group.ts";
 import type { DecisionReason, RefusalReason, TierReason } from "../../src/election/decision.ts";
+import type { RuleReason } from "../../src/election/rule-in-force.ts";
 import { RULES, WORD_FLAGS } from "../../src/election/word.ts";
 import { RECORD_STATES } from "../../src/gossip/message.ts";
 
@@ -14,7 +15,8 @@ describe("closed sets of the api", () => {
     const tiers: Equal<api.TierReason, TierReason> = true;
     const decisions: Equal<api.DecisionReason, DecisionReason> = true;
     const noGroup: Equal<api.NoGroupReason, NoGroupReason> = true;
-    expect([refusals, tiers, decisions, noGroup]).to.deep.equal([true, true, true, true]);
+    const rules: Equal<api.RuleReason, RuleReason | "gossip-off"> = true;
+    expect([refusals, tiers, decisions, noGroup, rules]).to.not.include(false);
   });
 
   it("have the rules, flags and member states of the core, in order", () => {

@@ -14,7 +14,7 @@ describe("formatStatus", () => {
         "node     n1, arpeggio 1.2.3, up 2h2m",
         "state    ready for 5m0s",
         "says     ready",
-        "election metallb-1 for 30s: member-can-less",
+        "election metallb-1 for 30s: member-can-less (n3)",
         "gossip   192.0.2.11:7946, encrypted",
         "",
         "source   files /etc/arpeggio: current, changed 12s ago",
