@@ -41,13 +41,13 @@ export class Keyring {
     if (!KEY_BYTES.some((length) => length === key.length)) {
       throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", `a key has 16, 24 or 32 bytes, not ${key.length}`);
     }
-    if (!this.#holds(key)) this.#keys = [...this.#keys, key.slice()];
+    if (!this.#holds(key)) this.#keys = [...this.#keys, new Uint8Array(key)];
   }
 
   /** Makes a key the primary. @throws ERR_INTERNAL_ARGUMENT when it was not added before */
   use(key: Uint8Array): void {
     if (!this.#holds(key)) throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", "the key to use is not in the keyring");
-    this.#keys = [key.slice(), ...this.#without(key)];
+    this.#keys = [new Uint8Array(key), ...this.#without(key)];
   }
 
   /** @throws ERR_INTERNAL_ARGUMENT for the primary: use another one first */

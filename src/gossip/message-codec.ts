@@ -147,7 +147,7 @@ function readMessage(bytes: Uint8Array, reader: MsgpackReader): DatagramMessage 
     case TYPE.alive:
       return readAlive(reader);
     case TYPE.user:
-      return { kind: "user", payload: bytes.slice(1) };
+      return { kind: "user", payload: new Uint8Array(bytes.subarray(1)) };
     default:
       return "unknown-type";
   }

@@ -71,11 +71,11 @@ export class MsgpackReader {
     return this.#span(length ?? 0);
   }
 
-  /** A copy: what is kept must not hold on to the buffer it came in. Go also takes an array of numbers for bytes. */
+  /** A copy, for `slice` of a Node Buffer is none: what is kept must not hold on to the buffer it came in. Go also takes an array of numbers for bytes. */
   readBytes(): Uint8Array {
     const code = this.#peek();
     const isArray = code >>> 4 === 0x9 || code === 0xdc || code === 0xdd;
-    if (!isArray) return this.readRaw().slice();
+    if (!isArray) return new Uint8Array(this.readRaw());
     const { count } = this.readContainer();
     // Every number takes a byte at least, so a count beyond the input cannot make us allocate.
     if (count > this.#bytes.length - this.#offset) this.#fail("truncated");

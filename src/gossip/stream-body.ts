@@ -109,6 +109,7 @@ export class StreamBody {
   }
 
   #tail(bytes: Uint8Array, count: number): Uint8Array | undefined {
-    return bytes.length - this.#offset < count ? undefined : bytes.slice(this.#offset, this.#offset + count);
+    if (bytes.length - this.#offset < count) return undefined;
+    return new Uint8Array(bytes.subarray(this.#offset, this.#offset + count));
   }
 }

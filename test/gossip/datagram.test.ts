@@ -142,6 +142,18 @@ describe("openDatagram", () => {
     expect(hexOf(encodeMessage(message ?? expect.fail("alive")))).to.contain("a441646472a4c0000201");
   });
 
+  it("gives values that share no memory with the datagram", () => {
+    for (const one of RECORDINGS.filter(
+      ({ transport, layers }) => transport === "udp" && layers[0]?.layer === "message",
+    )) {
+      const buffer = Buffer.from(one.hex, "hex");
+      const { messages } = openDatagram(buffer, PLAIN);
+      const before = JSON.stringify(messages);
+      buffer.fill(0);
+      expect(JSON.stringify(messages)).to.equal(before);
+    }
+  });
+
   it("never throws, whatever the bytes and the options", () => {
     const starts = RECORDINGS.filter(({ transport }) => transport === "udp").map((one) => hex(one.hex));
     const mutated = fc
