@@ -138,3 +138,12 @@ export function changeAt(node: Node, change: string, name: string, sinceMs = 0):
       atMs >= sinceMs && news.kind === "member-changed" && news.change === change && news.member.name === name,
   )?.atMs;
 }
+
+/** All news of one kind, in order. */
+export function newsOf<Kind extends SwimNews["kind"]>(node: Node, kind: Kind): Extract<SwimNews, { kind: Kind }>[] {
+  return node.told.flatMap(({ news }) => (isKind(news, kind) ? [news] : []));
+}
+
+function isKind<Kind extends SwimNews["kind"]>(news: SwimNews, kind: Kind): news is Extract<SwimNews, { kind: Kind }> {
+  return news.kind === kind;
+}
