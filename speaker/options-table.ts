@@ -19,7 +19,7 @@ export interface OptionRow {
 const BGP = "MetalLB's, for BGP, which Arpeggio does not speak.";
 const HTTPS_METRICS = "MetalLB's, for the HTTPS metrics of the Kubernetes source.";
 
-export const OPTION_ROWS = [
+const ROWS = [
   {
     name: "source",
     placeholder: "files:DIR",
@@ -165,7 +165,7 @@ export const OPTION_ROWS = [
   { name: "frrk8s-secret-passthrough", text: BGP, withoutEffect: "always" },
 ] as const satisfies readonly OptionRow[];
 
-export type OptionName = (typeof OPTION_ROWS)[number]["name"];
+export type OptionName = (typeof ROWS)[number]["name"];
 
 /** The rows as plain rows, for readers that do not care which option it is. */
-export const OPTION_TABLE: readonly (OptionRow & { readonly name: OptionName })[] = OPTION_ROWS;
+export const OPTION_TABLE: readonly (OptionRow & { readonly name: OptionName })[] = ROWS;

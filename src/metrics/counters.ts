@@ -1,7 +1,7 @@
 /** What the wire thread counts, as one plain value that survives postMessage: totals since the process began, never differences. */
 
-/** Reason from a closed set → how often. */
-export type CountsByReason = Readonly<Record<string, number>>;
+/** Reason from a closed set → how often. A Map survives postMessage. */
+export type CountsByReason = ReadonlyMap<string, number>;
 
 export interface FrameCounts {
   readonly ipv4: number;
@@ -11,6 +11,9 @@ export interface FrameCounts {
 export interface WireCounters {
   readonly framesReceived: FrameCounts;
   readonly framesSent: FrameCounts;
+  readonly requestsAnswered: FrameCounts;
+  /** Frames that nobody asked for. */
+  readonly announcementsSent: number;
   readonly packetDrops: CountsByReason;
   readonly gossipDrops: CountsByReason;
   /** Changes of leader that this node saw, one for each address, by who leads after it. */

@@ -120,6 +120,12 @@ function createCounters(registry: Registry, setup: MetricsSetup): (counters: Wir
     "family",
   );
   const sent = counter("arpeggio_packet_frames_sent_total", "ARP and Neighbor Discovery frames sent.", "family");
+  const answered = counter("arpeggio_packet_requests_answered_total", "Requests that were answered.", "family");
+  const announcements = new Counter({
+    name: "arpeggio_packet_announcements_sent_total",
+    help: "Frames sent that nobody had asked for.",
+    registers,
+  });
   const packetDrops = counter(
     "arpeggio_packet_drops_total",
     "Received frames that got no answer, by reason.",
@@ -140,11 +146,14 @@ function createCounters(registry: Registry, setup: MetricsSetup): (counters: Wir
     for (const [frames, counts] of [
       [received, counters.framesReceived],
       [sent, counters.framesSent],
+      [answered, counters.requestsAnswered],
     ] as const) {
       frames.reset();
       frames.inc({ family: "ipv4" }, counts.ipv4);
       frames.inc({ family: "ipv6" }, counts.ipv6);
     }
+    announcements.reset();
+    announcements.inc(counters.announcementsSent);
     setReasons(packetDrops, setup.packetDropReasons, counters.packetDrops);
     setReasons(gossipDrops, setup.gossipDropReasons, counters.gossipDrops);
     moves.reset();
@@ -157,7 +166,7 @@ function createCounters(registry: Registry, setup: MetricsSetup): (counters: Wir
 function setReasons(drops: Counter<"reason">, known: readonly string[], counts: CountsByReason): void {
   drops.reset();
   for (const reason of [...known, "other"]) drops.inc({ reason }, 0);
-  for (const [reason, count] of Object.entries(counts)) {
+  for (const [reason, count] of counts) {
     drops.inc({ reason: known.includes(reason) ? reason : "other" }, count);
   }
 }
@@ -166,8 +175,10 @@ function setReasons(drops: Counter<"reason">, known: readonly string[], counts: 
 const NO_COUNTERS: WireCounters = {
   framesReceived: { ipv4: 0, ipv6: 0 },
   framesSent: { ipv4: 0, ipv6: 0 },
-  packetDrops: {},
-  gossipDrops: {},
+  requestsAnswered: { ipv4: 0, ipv6: 0 },
+  announcementsSent: 0,
+  packetDrops: new Map(),
+  gossipDrops: new Map(),
   moves: { self: 0, other: 0, nobody: 0 },
 };
 

@@ -61,6 +61,7 @@ describe("HTTP server", () => {
     ["text/html,application/xhtml+xml,*/*;q=0.8", false],
     ["application/json, text/plain;q=0.5", true],
     ["text/plain, application/json;q=0.5", false],
+    ["text/plain, application/json", true],
     ["application/json;q=0", false],
     ["APPLICATION/JSON; q=x", false],
     ["APPLICATION/JSON ; q=0.1", true],

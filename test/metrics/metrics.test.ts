@@ -7,8 +7,14 @@ import { STATUS } from "../http/example-documents.ts";
 const COUNTERS: WireCounters = {
   framesReceived: { ipv4: 10, ipv6: 4 },
   framesSent: { ipv4: 3, ipv6: 2 },
-  packetDrops: { truncated: 5, "never-heard-of": 1, "nor-of-this": 2 },
-  gossipDrops: { "not-authentic": 7 },
+  requestsAnswered: { ipv4: 2, ipv6: 1 },
+  announcementsSent: 9,
+  packetDrops: new Map([
+    ["truncated", 5],
+    ["never-heard-of", 1],
+    ["nor-of-this", 2],
+  ]),
+  gossipDrops: new Map([["not-authentic", 7]]),
   moves: { self: 2, other: 3, nobody: 1 },
 };
 
@@ -54,6 +60,8 @@ describe("metrics", () => {
     for (const line of [
       'arpeggio_packet_frames_received_total{family="ipv4"} 10',
       'arpeggio_packet_frames_sent_total{family="ipv4"} 3',
+      'arpeggio_packet_requests_answered_total{family="ipv6"} 1',
+      "arpeggio_packet_announcements_sent_total 9",
       'arpeggio_packet_drops_total{reason="truncated"} 5',
       'arpeggio_packet_drops_total{reason="other"} 3',
       'arpeggio_gossip_datagram_drops_total{reason="not-authentic"} 7',
