@@ -59,11 +59,16 @@ export function measure({ deedMs, oldNode, oldMac, thawMs, requests, frames }: O
     resets,
     moves: countMoves(answers),
     macs: [...new Set(frames.map(({ mac }) => mac))],
-    bothAnswerMs: answers.filter((macs) => macs.size > 1).length * PROBE_INTERVAL_MS,
+    bothAnswerMs: bothAnswerMs(frames),
     ...(thawMs !== undefined && {
       answersAfterThaw: frames.filter(({ atMs, mac }) => mac === oldMac && atMs > thawMs).length,
     }),
   };
+}
+
+/** Time in which probes were answered by two MACs. */
+export function bothAnswerMs(frames: readonly FrameRecord[]): number {
+  return answerersByProbe(frames).filter((macs) => macs.size > 1).length * PROBE_INTERVAL_MS;
 }
 
 /** When a new leader's first frame was seen. */

@@ -11,6 +11,9 @@ import {
   type Topology,
 } from "./topology.ts";
 
+const ROUTER_IPV4 = "192.0.2.1";
+const ROUTER_IPV6 = "2001:db8::1";
+
 /** No duplicate address detection: it would make every link wait for a second before it can send. */
 const NO_DAD = ["net/ipv6/conf/all/accept_dad=0", "net/ipv6/conf/eth0/accept_dad=0"];
 const NO_ROUTER_ADVERTISEMENTS = ["net/ipv6/conf/eth0/accept_ra=0", "net/ipv6/conf/eth0/router_solicitations=0"];
@@ -18,8 +21,8 @@ const NO_ROUTER_ADVERTISEMENTS = ["net/ipv6/conf/eth0/accept_ra=0", "net/ipv6/co
 export async function buildNetwork(topology: Topology): Promise<void> {
   for (const namespace of allNamespaces(topology)) await runCommand(["ip", "netns", "add", namespace]);
   await Promise.all([...segmentHosts(topology), topology.remote].map((host) => plugIn(topology, host)));
-  await Promise.all(segmentHosts(topology).map((host) => configureHost(host, "192.0.2.1", "2001:db8::1", 24)));
-  await configureHost(topology.remote, "198.51.100.1", "2001:db8:1::1", 24);
+  await Promise.all(segmentHosts(topology).map((host) => configureHost(host, ROUTER_IPV4, ROUTER_IPV6)));
+  await configureHost(topology.remote, "198.51.100.1", "2001:db8:1::1");
   await openSwitch(topology);
   await openRouter(topology);
   await Promise.all(topology.nodes.map(serveBehindNat));
@@ -33,7 +36,15 @@ export async function removeNetwork(topology: Topology): Promise<void> {
   }
 }
 
-export async function listNamespaces(): Promise<ReadonlySet<string>> {
+/** The node's link is gone and another one put in its place: a new link index, the same name, MAC and addresses. */
+export async function replaceLink(topology: Topology, host: Host): Promise<void> {
+  await runIpBatch(host.namespace, ["link del eth0"]);
+  await plugIn(topology, host);
+  await configureHost(host, ROUTER_IPV4, ROUTER_IPV6);
+  await runIpBatch(topology.switchNamespace, [`link set ${host.name} master br0 up`]);
+}
+
+async function listNamespaces(): Promise<ReadonlySet<string>> {
   const text = await runCommand(["ip", "netns", "list"]);
   return new Set(text.split("\n").map((line) => line.split(" ")[0] ?? ""));
 }
@@ -49,12 +60,12 @@ async function plugIn(topology: Topology, host: Host): Promise<void> {
   );
 }
 
-async function configureHost(host: Host, router4: string, router6: string, prefixLength: number): Promise<void> {
+async function configureHost(host: Host, router4: string, router6: string): Promise<void> {
   await setSysctls(host.namespace, [...NO_DAD, ...NO_ROUTER_ADVERTISEMENTS]);
   const lines = [
     "link set lo up",
     "link set eth0 up",
-    `addr add ${host.ipv4}/${prefixLength} dev eth0`,
+    `addr add ${host.ipv4}/24 dev eth0`,
     `addr add ${host.ipv6}/64 dev eth0 nodad`,
   ];
   if (host.ipv4 !== router4) lines.push(`route add default via ${router4}`, `route add default via ${router6}`);

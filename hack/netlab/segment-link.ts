@@ -1,16 +1,19 @@
-/** The eth0 of the namespace that this process runs in: everything on it of one family, in and out. */
+/** The eth0 of the namespace that this process runs in: ARP or Neighbor Discovery about some addresses, in; anything, out. */
 import { readFileSync } from "node:fs";
-import type { Family } from "../../src/net/ip.ts";
+import type { Family, Ip } from "../../src/net/ip.ts";
 import { type Mac, parseMac } from "../../src/net/mac.ts";
+import { buildPacketFilter, encodeFilter } from "../../src/packet/filter.ts";
 import { type FrameBatch, openPacketSocket, type PacketSocket } from "../../src/sys/packet-socket.ts";
 
-/** Classic BPF (linux/filter.h): one instruction, BPF_RET | BPF_K with as many bytes as there are. */
-const PASS_ALL = Uint8Array.of(0x06, 0, 0, 0, 0xff, 0xff, 0, 0);
-
-export function openSegmentSocket(family: Family, onBatch: (frames: FrameBatch) => void): PacketSocket {
+export function openSegmentSocket(
+  family: Family,
+  addresses: readonly Ip[],
+  onBatch: (frames: FrameBatch) => void,
+): PacketSocket {
   const linkIndex = Number(readFileSync("/sys/class/net/eth0/ifindex", "utf8"));
+  const filter = encodeFilter(buildPacketFilter({ family, addresses, poolPrefixes: [] }).program);
   // A link that goes down mid-drill is part of the drill; the socket goes on when the link does.
-  return openPacketSocket({ linkIndex, linkName: "eth0", family, filter: PASS_ALL, onBatch, onError: () => undefined });
+  return openPacketSocket({ linkIndex, linkName: "eth0", family, filter, onBatch, onError: () => undefined });
 }
 
 export function ownMac(): Mac {

@@ -18,6 +18,12 @@ export const SERVICE_PORTS: readonly number[] = [80, 81];
 export const POOL_IPV4 = "192.0.2.100-192.0.2.119";
 export const POOL_IPV6 = "2001:db8::100-2001:db8::11f";
 
+/** Every address of the two. */
+export const POOL_ADDRESSES: readonly Ip[] = [
+  ...Array.from({ length: 20 }, (_, index) => `192.0.2.${100 + index}` as Ip),
+  ...Array.from({ length: 32 }, (_, index) => `2001:db8::${(0x100 + index).toString(16)}` as Ip),
+];
+
 /** Node addresses end in 11, 12, …: what lies between the first of them and the pool. */
 export const MAX_NODES = 80;
 

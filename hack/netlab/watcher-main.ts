@@ -16,7 +16,7 @@ function start(address: Ip): void {
   const mac = ownMac();
   const firstMs = monotonicMs();
   let probe = -1;
-  const socket = openSegmentSocket(familyOf(address), (batch) => {
+  const socket = openSegmentSocket(familyOf(address), [address], (batch) => {
     const atMs = monotonicMs();
     for (let index = 0; index < batch.count; index++) {
       const claim = readClaim(batch.frame(index), address, probe);

@@ -1,6 +1,7 @@
-/** Runs in a namespace for a test: sends the frames that it is told to, and reports every ARP and IPv6 frame on eth0. */
+/** Runs in a namespace for a test: sends the frames that it is told to, and reports what ARP and Neighbor Discovery on eth0 say of the pool. */
 import { monotonicMs } from "../../hack/netlab/monotonic-ms.ts";
 import { openSegmentSocket } from "../../hack/netlab/segment-link.ts";
+import { POOL_ADDRESSES } from "../../hack/netlab/topology.ts";
 import type { Family } from "../../src/net/ip.ts";
 
 /** Frames travel as hexadecimal text: IPC is JSON. */
@@ -18,7 +19,7 @@ const FLOOD_FRAMES_PER_MS = 55;
 const sockets = { 4: open(4), 6: open(6) };
 
 function open(family: Family) {
-  return openSegmentSocket(family, (batch) => {
+  return openSegmentSocket(family, POOL_ADDRESSES, (batch) => {
     const atMs = monotonicMs();
     for (let index = 0; index < batch.count; index++) {
       const vlanTag = batch.vlanTag(index);

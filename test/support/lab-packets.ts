@@ -7,7 +7,7 @@ import type { Mac } from "../../src/net/mac.ts";
 import { type ArpPacket, buildArpRequest, decodeArp } from "../../src/packet/arp.ts";
 import { decodeEthernet } from "../../src/packet/ethernet.ts";
 import { decodeNdp, encodeNdpFrame, type NeighborAdvertisement } from "../../src/packet/ndp.ts";
-import { multicastMacOf, solicitedNodeGroupOf } from "../../src/packet/solicited-node.ts";
+import { ALL_NODES, multicastMacOf, solicitedNodeGroupOf } from "../../src/packet/solicited-node.ts";
 import type { PacketsCommand, PacketsReport } from "./lab-packets-main.ts";
 
 const PROGRAM = join(import.meta.dirname, "lab-packets-main.js");
@@ -100,6 +100,11 @@ export class SegmentHost {
   close(): void {
     this.#process.close();
   }
+}
+
+/** Gratuitous ARP, or an unsolicited Neighbor Advertisement to all nodes. */
+export function isAnnouncement({ packet }: Claim): boolean {
+  return packet.kind === "arp" ? packet.senderIp === packet.targetIp : packet.destination === ALL_NODES;
 }
 
 /** As a host sends it that has no neighbour entry: to the solicited-node group, with its MAC. */

@@ -14,7 +14,7 @@ export interface TestLab {
   readonly lab: Lab;
   readonly faults: SwitchFaults;
   /** The lab's node of that name. */
-  node(name: string): Host;
+  readonly node: (name: string) => Host;
 }
 
 /** Longer than a lab of three needs on a busy machine. */
@@ -26,10 +26,10 @@ const BURSTS_MS = 5_000;
 let labs = 0;
 
 /**
- * A lab of that many nodes around the tests of the `describe` that calls. Its speakers run and agree, unless `isBare`.
+ * A lab of that many nodes around the tests of the `describe` that calls. Its speakers run and agree, unless it is "bare".
  * Without root the tests are skipped, aloud.
  */
-export function useLab(nodes: number, isBare = false): () => TestLab {
+export function useLab(nodes: number, start: "agreeing" | "bare" = "agreeing"): () => TestLab {
   let testLab: TestLab | undefined;
   before(async function () {
     this.timeout(START_TIMEOUT_MS);
@@ -39,7 +39,7 @@ export function useLab(nodes: number, isBare = false): () => TestLab {
     }
     const lab = await createLab(`test-${process.pid}-${++labs}`, nodes);
     testLab = { lab, faults: new SwitchFaults(lab.topology), node: (name) => nodeOf(lab, name) };
-    if (!isBare) await restartFresh(lab, testLab.faults);
+    if (start === "agreeing") await restartFresh(lab, testLab.faults);
   });
   after(async function () {
     this.timeout(START_TIMEOUT_MS);

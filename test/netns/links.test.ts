@@ -1,0 +1,152 @@
+/** A speaker whose link changes under it goes on answering, and says so where clients must learn something new. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { manifestFolder, signalSpeaker } from "../../hack/netlab/lab.ts";
+import { replaceLink } from "../../hack/netlab/network.ts";
+import { inNamespace, runCommand, runIpBatch } from "../../hack/netlab/run-command.ts";
+import type { Host } from "../../hack/netlab/topology.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import type { Mac } from "../../src/net/mac.ts";
+import { useLab, waitForQuiet } from "../support/lab.ts";
+import { isAnnouncement, SegmentHost } from "../support/lab-packets.ts";
+
+const IPV4 = "192.0.2.100" as Ip;
+const IPV6 = "2001:db8::100" as Ip;
+const OTHER_MAC = "02:00:00:00:00:77" as Mac;
+const THIRD_MAC = "02:00:00:00:00:78" as Mac;
+
+/** A link that comes up counts after 2 s (DESIGN D3); a socket is opened again within another second. */
+const BACK_TIMEOUT_MS = 8_000;
+
+describe("a speaker whose link changes", () => {
+  const testLab = useLab(1);
+  let asker: SegmentHost;
+  let node: Host;
+
+  before(async () => {
+    node = testLab().node("n1");
+    asker = await SegmentHost.open(testLab().lab.topology.client);
+  });
+  beforeEach(async function () {
+    this.timeout(20_000);
+    await waitForQuiet(testLab());
+  });
+  after(() => asker?.close());
+
+  /** Both families announced unasked, and answered when asked, from the MAC. */
+  async function expectAnnouncedAndAnswered(mac: Mac, change: () => Promise<void>): Promise<void> {
+    const announced = [IPV4, IPV6].map((address) =>
+      asker.waitForClaim(address, (claim) => isAnnouncement(claim) && claim.source === mac, BACK_TIMEOUT_MS),
+    );
+    await change();
+    const announcements = await Promise.all(announced);
+    expect(
+      announcements.map((claim) => claim?.source),
+      "announced",
+    ).to.deep.equal([mac, mac]);
+    await expectAnswered(mac);
+  }
+
+  async function expectAnswered(mac: Mac): Promise<void> {
+    const answers = [await asker.ask(IPV4), await asker.ask(IPV6)];
+    expect(
+      answers.map((claim) => claim?.source),
+      "answered",
+    ).to.deep.equal([mac, mac]);
+  }
+
+  it("announces and answers again on a link that was removed and put back", async function () {
+    this.timeout(20_000);
+    await expectAnnouncedAndAnswered(node.mac, () => replaceLink(testLab().lab.topology, node));
+  });
+
+  it("announces and answers again when the carrier was lost and is back", async function () {
+    this.timeout(20_000);
+    const { faults } = testLab();
+    await expectAnnouncedAndAnswered(node.mac, async () => {
+      faults.pullCable(node);
+      await waitForOperstate(node, "down");
+      faults.plugCable(node);
+    });
+  });
+
+  it("announces a changed MAC, and answers with it", async function () {
+    this.timeout(20_000);
+    const setMac = (mac: Mac) => runIpBatch(node.namespace, [`link set eth0 address ${mac}`]);
+    await expectAnnouncedAndAnswered(OTHER_MAC, () => setMac(OTHER_MAC));
+    await setMac(node.mac);
+    await expectAnswered(node.mac);
+  });
+
+  it("answers on a renamed link", async function () {
+    this.timeout(20_000);
+    // Kernels before 6.2 rename a link only while it is down, and a link that goes down loses its IPv6 addresses.
+    const rename = (from: string, to: string) =>
+      runIpBatch(node.namespace, [
+        `link set ${from} down`,
+        `link set ${from} name ${to}`,
+        `link set ${to} up`,
+        `addr add ${node.ipv6}/64 dev ${to} nodad`,
+      ]);
+    await expectAnnouncedAndAnswered(node.mac, () => rename("eth0", "lan0"));
+    await expectAnnouncedAndAnswered(node.mac, () => rename("lan0", "eth0"));
+  });
+
+  it("goes on answering when the link gets another address, and announces nothing", async function () {
+    this.timeout(20_000);
+    const before = asker.claims(IPV4).length;
+    await runIpBatch(node.namespace, ["addr add 192.0.2.90/24 dev eth0", "addr add 2001:db8::90/64 dev eth0 nodad"]);
+    await expectAnswered(node.mac);
+    expect(asker.claims(IPV4).slice(before).filter(isAnnouncement)).to.deep.equal([]);
+  });
+
+  it("announces and answers an address that a new Service brings", async function () {
+    this.timeout(20_000);
+    const added = "192.0.2.115" as Ip;
+    const file = join(manifestFolder(testLab().lab, node), "services.yaml");
+    const text = readFileSync(file, "utf8");
+    const announced = asker.waitForClaim(added, isAnnouncement, BACK_TIMEOUT_MS);
+    writeFileSync(join(manifestFolder(testLab().lab, node), "added.yaml"), serviceLike(text, "added", added));
+    expect((await announced)?.source).to.equal(node.mac);
+    expect((await asker.ask(added))?.source).to.equal(node.mac);
+  });
+
+  it("knows the links as they are after more news than its netlink socket holds", async function () {
+    this.timeout(20_000);
+    const addresses = Array.from({ length: 3_000 }, (_, index) => `127.1.${index >> 8}.${index & 255}/32`);
+    const announced = asker.waitForClaim(IPV4, ({ source }) => source === THIRD_MAC, BACK_TIMEOUT_MS);
+    signalSpeaker(testLab().lab, node, "SIGSTOP");
+    await runIpBatch(
+      node.namespace,
+      addresses.map((address) => `addr add ${address} dev lo`),
+    );
+    // The socket is full: nobody tells the speaker of this one.
+    await runIpBatch(node.namespace, [`link set eth0 address ${THIRD_MAC}`]);
+    expect(await netlinkDrops(node), "messages that the kernel dropped").to.be.greaterThan(0);
+    signalSpeaker(testLab().lab, node, "SIGCONT");
+    expect((await announced)?.source, "announced").to.equal(THIRD_MAC);
+    await expectAnswered(THIRD_MAC);
+  });
+});
+
+/** The first Service of the file under another name and address. */
+function serviceLike(text: string, name: string, address: Ip): string {
+  const [first = ""] = text.split("---\n");
+  return first.replace(/name: \S+/, `name: ${name}`).replace(/loadBalancerIPs: \S+/, `loadBalancerIPs: "${address}"`);
+}
+
+async function waitForOperstate(node: Host, state: string): Promise<void> {
+  const command = inNamespace(node.namespace, ["cat", "/sys/class/net/eth0/operstate"]);
+  while ((await runCommand(command)).trim() !== state);
+}
+
+/** Sum of the column "Drops" of /proc/net/netlink, over every socket of the namespace. */
+async function netlinkDrops(node: Host): Promise<number> {
+  const [header = [], ...lines] = (await runCommand(inNamespace(node.namespace, ["cat", "/proc/net/netlink"])))
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/));
+  const column = header.indexOf("Drops");
+  return lines.reduce((sum, fields) => sum + Number(fields[column] ?? 0), 0);
+}
