@@ -1,13 +1,24 @@
 /** The announcer (DESIGN D8, D10, D11): duties, links and messages in, frames, groups, filters and messages out. No socket, no clock. */
-import type { Family } from "../net/ip.ts";
+import type { Family, Ip } from "../net/ip.ts";
+import { macAt } from "../net/mac.ts";
+import type { Address } from "./address.ts";
+import { AddressBook } from "./address-book.ts";
+import { Announcements, type AnnouncingView } from "./announcements.ts";
+import { Filters } from "./filters.ts";
+import { Groups } from "./groups.ts";
+import { isSamePair, LinkTable } from "./link-table.ts";
+import { planLinks, type SharedSegment } from "./plan.ts";
 import type {
   AddressState,
+  AnnounceLink,
   AnnouncerCounters,
   AnnouncerEffect,
   AnnouncerEvent,
+  AnnouncerNote,
   ReceiveDrop,
   ReceiveVerdict,
 } from "./ports.ts";
+import { Responder } from "./responder.ts";
 
 export interface AnnouncerOptions {
   /** This node's name in gossip, as it stands in its claims. */
@@ -15,17 +26,47 @@ export interface AnnouncerOptions {
 }
 
 export class Announcer {
-  readonly #nodeName: string;
-  #drops = new Map<ReceiveDrop, number>();
+  readonly #book: AddressBook;
+  readonly #responder: Responder<Address>;
+  readonly #links = new LinkTable();
+  readonly #announcements = new Announcements();
+  readonly #groups = new Groups();
+  readonly #filters = new Filters();
+  readonly #drops = new Map<ReceiveDrop, number>();
+  readonly #answered = { arp: 0, ndp: 0 };
+  readonly #notes: AnnouncerNote[] = [];
+  /** Members that came back and have not been told yet. */
+  readonly #rivals = new Set<string>();
+  #sharedSegments: readonly SharedSegment[] = [];
+  #changedMacs: ReadonlySet<number> = new Set();
+  #isMuted = false;
+  #deadlineMs: number | undefined;
+  readonly #view: AnnouncingView = {
+    announcing: (ip, linkIndex) => {
+      const address = this.#book.find(ip);
+      return address?.isArmed === true && address.answeredOn.includes(linkIndex) ? address : undefined;
+    },
+    macOf: (linkIndex) => this.#links.macOf(linkIndex),
+  };
 
   constructor(options: AnnouncerOptions) {
-    this.#nodeName = options.nodeName;
+    this.#book = new AddressBook(options.nodeName);
+    this.#responder = new Responder(this.#book.table);
   }
 
   /** Effects in the order in which they are to be carried out. Call with "tick" when the deadline is due; sockets are read first. */
   handle(event: AnnouncerEvent, nowMs: number): AnnouncerEffect[] {
-    void [event, nowMs, this.#nodeName];
-    return [];
+    this.#take(event, nowMs);
+    if (!this.#isMuted) this.#book.resumeUnanswered(nowMs);
+    const wire = this.#reconcile(nowMs);
+    const left = this.#groups.leave(nowMs);
+    const frames = this.#isMuted ? [] : this.#speak(nowMs);
+    const notes = [...this.#book.takeNotes(), ...this.#notes.splice(0)].map(
+      (note) => ({ kind: "noted", note }) as const,
+    );
+    const messages = this.#book.takeMessages().map((message) => ({ kind: "message", ...message }) as const);
+    this.#deadlineMs = this.#nextDeadlineMs();
+    return [...wire, ...left, ...notes, ...messages, ...frames];
   }
 
   /**
@@ -40,20 +81,156 @@ export class Announcer {
     nowMs: number,
     send: (bytes: Uint8Array) => void,
   ): ReceiveVerdict {
-    void [linkIndex, family, frame, vlanTag, nowMs, send];
-    return "muted";
+    const link = this.#links.receiving(linkIndex);
+    if (this.#isMuted) return this.#dropped("muted");
+    if (link === undefined) return this.#dropped("unusable-link");
+    const verdict = this.#responder.respond(link, family, frame, vlanTag);
+    const { address } = this.#responder;
+    if (verdict !== "answered") {
+      if (verdict === "own-frame") this.#hearSibling(linkIndex, nowMs);
+      if (verdict === "holder-heard" && address !== undefined) this.#hearHolder(address, frame, nowMs);
+      return this.#dropped(verdict);
+    }
+    send(this.#responder.answer);
+    if (address !== undefined) address.requestsAnswered++;
+    if (family === 4) this.#answered.arp++;
+    else this.#answered.ndp++;
+    return verdict;
   }
 
   /** When `handle` wants its next "tick"; a received frame may bring it forward to now. */
   nextDeadlineMs(): number | undefined {
-    return undefined;
+    return this.#deadlineMs;
   }
 
   addressStates(): AddressState[] {
-    return [];
+    return this.#book.states();
   }
 
   counters(): AnnouncerCounters {
-    return { answered: { arp: 0, ndp: 0 }, announcedFrames: 0, drops: this.#drops };
+    return { answered: { ...this.#answered }, announcedFrames: this.#announcements.frames(), drops: this.#drops };
+  }
+
+  #take(event: AnnouncerEvent, nowMs: number): void {
+    switch (event.kind) {
+      case "links":
+        return this.#takeLinks(event.links);
+      case "duties":
+        return this.#book.takeDuties(event.duties);
+      case "members":
+        return this.#book.takeMembers(event.members);
+      case "message":
+        return this.#book.takeMessage(event.from, event.message, this.#isMuted, nowMs);
+      case "rival":
+        this.#rivals.add(event.node);
+        return;
+      case "mute":
+        this.#isMuted = true;
+        return;
+      case "unmute":
+        this.#isMuted = false;
+        return;
+      case "tick":
+        return;
+    }
+  }
+
+  #takeLinks(links: readonly AnnounceLink[]): void {
+    const changedMacs = this.#links.update(links);
+    if (changedMacs === undefined) return;
+    this.#changedMacs = changedMacs;
+    this.#announcements.keep((linkIndex) => this.#links.isKnown(linkIndex));
+    this.#replan();
+  }
+
+  #replan(): void {
+    for (const address of this.#book.all()) address.plannedLinks = undefined;
+    this.#book.isDirty = true;
+    const { sharedSegments } = this.#links.topology();
+    for (const pair of sharedSegments) {
+      if (this.#sharedSegments.some((known) => isSamePair(known, pair))) continue;
+      this.#notes.push({ kind: "links-share-segment", ...pair });
+    }
+    this.#sharedSegments = sharedSegments;
+  }
+
+  #hearHolder(address: Address, frame: Uint8Array, nowMs: number): void {
+    if (this.#book.hearHolder(address, macAt(frame, 6))) this.#deadlineMs = nowMs;
+  }
+
+  #hearSibling(linkIndex: number, nowMs: number): void {
+    const sibling = this.#responder.siblingIndex;
+    if (sibling === undefined || !this.#links.hearSibling(linkIndex, sibling)) return;
+    this.#replan();
+    this.#deadlineMs = nowMs;
+  }
+
+  /** Brings groups, filters and answers to what phases and links say. Nothing changed: no effect. */
+  #reconcile(nowMs: number): AnnouncerEffect[] {
+    if (!this.#book.isDirty) return [];
+    this.#book.isDirty = false;
+    const groups: { linkIndex: number; group: Ip }[] = [];
+    const filters = new Map<number, Set<Ip>>();
+    for (const address of this.#book.all()) {
+      address.plannedLinks ??= planLinks(address.bytes, address.duty.interfaces, this.#links.topology());
+      for (const linkIndex of address.heardLinks()) {
+        const set = filters.get(linkIndex) ?? new Set();
+        filters.set(linkIndex, set.add(address.ip));
+      }
+      const { group } = address;
+      if (group !== undefined) for (const linkIndex of address.wantedLinks()) groups.push({ linkIndex, group });
+      this.#arm(address, nowMs);
+    }
+    this.#changedMacs = new Set();
+    const isKnown = (linkIndex: number): boolean => this.#links.isKnown(linkIndex);
+    return [...this.#groups.want(groups, isKnown, nowMs), ...this.#filters.want(filters, isKnown)];
+  }
+
+  /** Answers where it should from now on, and announces where that is new or by another MAC than before. */
+  #arm(address: Address, nowMs: number): void {
+    const { ip, answeredOn: before } = address;
+    const wanted = address.wantedLinks();
+    address.answeredOn = wanted;
+    for (const linkIndex of before) if (!wanted.includes(linkIndex)) this.#announcements.cancel(ip, linkIndex);
+    const isWon = !address.isArmed;
+    address.isArmed = address.phase === "leading" && wanted.length > 0;
+    if (!address.isArmed) return;
+    for (const linkIndex of wanted) {
+      const isNew = isWon || !before.includes(linkIndex) || this.#changedMacs.has(linkIndex);
+      if (isNew) this.#announcements.start(ip, linkIndex, nowMs);
+    }
+    if (isWon) {
+      address.hasAnnounced = false;
+      this.#notes.push({ kind: "armed", ip });
+    }
+    this.#book.claim(address, nowMs);
+  }
+
+  /** Claims and questions first, then announcements: what a mute holds back. */
+  #speak(nowMs: number): AnnouncerEffect[] {
+    if (this.#rivals.size > 0) this.#meetRivals(nowMs);
+    this.#book.speak(nowMs);
+    return this.#announcements.drain(this.#view, nowMs);
+  }
+
+  /** One claim and one burst for a member that came back, though nothing here has stopped (DESIGN D6). */
+  #meetRivals(nowMs: number): void {
+    const led = [...this.#book.all()].filter(({ isArmed }) => isArmed);
+    for (const node of this.#rivals) this.#book.claimTo(node, led);
+    this.#rivals.clear();
+    for (const { ip, answeredOn } of led) {
+      for (const linkIndex of answeredOn) this.#announcements.once(ip, linkIndex, nowMs);
+    }
+  }
+
+  #nextDeadlineMs(): number | undefined {
+    const spoken = this.#isMuted ? [] : [this.#book.nextDeadlineMs(), this.#announcements.nextDeadlineMs()];
+    const deadlines = [this.#groups.nextDeadlineMs(), ...spoken].filter((atMs) => atMs !== undefined);
+    return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+  }
+
+  #dropped(reason: ReceiveDrop): ReceiveDrop {
+    this.#drops.set(reason, (this.#drops.get(reason) ?? 0) + 1);
+    return reason;
   }
 }

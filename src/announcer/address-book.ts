@@ -1,0 +1,253 @@
+/**
+ * What this node is for every address that it has a duty for, and the talk with other members about it (DESIGN D8, D9). The only
+ * place where a phase changes: by duties, messages, and frames of a new leader.
+ */
+import type { Ip } from "../net/ip.ts";
+import type { Mac } from "../net/mac.ts";
+import { Address, claimTargets, isSameDuty, isSameList, phaseFor } from "./address.ts";
+import { AddressTable } from "./address-table.ts";
+import { type Claimant, compareClaims } from "./contest.ts";
+import { claimsOf, Handover, type Outgoing } from "./handover.ts";
+import type {
+  AddressPhase,
+  AddressState,
+  AnnouncerNote,
+  Claim,
+  Duty,
+  HandoverMessage,
+  LeadQuestion,
+  MemberMacs,
+  Yielded,
+} from "./ports.ts";
+
+type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
+
+export class AddressBook {
+  /** The addresses by their bytes, for received frames. */
+  readonly table = new AddressTable<Address>();
+  /** Phases differ from what the wire was told. */
+  isDirty = false;
+  readonly #nodeName: string;
+  readonly #addresses = new Map<Ip, Address>();
+  readonly #handover: Handover;
+  #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
+  #notes: AnnouncerNote[] = [];
+  #messages: Outgoing[] = [];
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName;
+    this.#handover = new Handover(nodeName);
+  }
+
+  all(): Iterable<Address> {
+    return this.#addresses.values();
+  }
+
+  find(ip: Ip): Address | undefined {
+    return this.#addresses.get(ip);
+  }
+
+  states(): AddressState[] {
+    return [...this.all()].map((address) => address.state(this.#handover.winnerOf(address.ip)?.node));
+  }
+
+  takeNotes(): AnnouncerNote[] {
+    return this.#notes.splice(0);
+  }
+
+  takeMessages(): Outgoing[] {
+    return this.#messages.splice(0);
+  }
+
+  nextDeadlineMs(): number | undefined {
+    return this.#handover.nextDeadlineMs();
+  }
+
+  /** Claims and questions that are due. */
+  speak(nowMs: number): void {
+    this.#messages.push(...this.#handover.due(nowMs));
+  }
+
+  /** Winners that do not answer any more silence nobody. */
+  resumeUnanswered(nowMs: number): void {
+    for (const ip of this.#handover.takeUnanswered(nowMs)) {
+      const address = this.#addresses.get(ip);
+      if (address !== undefined) this.#resume(address, undefined);
+    }
+  }
+
+  /** Says once more to a member that came back what is led here. */
+  claimTo(node: string, led: readonly Address[]): void {
+    this.#messages.push(
+      ...claimsOf(
+        this.#nodeName,
+        led.map(({ duty }) => duty),
+        [node],
+      ),
+    );
+  }
+
+  /** Claims an armed address from whoever had it, unless that was done since it was won. */
+  claim(address: Address, nowMs: number): void {
+    const targets = claimTargets(address, this.#nodeName);
+    if (targets?.[0] === address.claimedFrom) return;
+    address.claimedFrom = targets?.[0];
+    this.#handover.endClaims(address.ip);
+    if (targets !== undefined) this.#handover.claim(address.duty, targets, nowMs);
+  }
+
+  takeDuties(duties: readonly Duty[]): void {
+    const kept = new Set<Ip>();
+    for (const duty of duties) {
+      if (kept.has(duty.ip)) continue;
+      kept.add(duty.ip);
+      const address = this.#addresses.get(duty.ip) ?? this.#add(duty);
+      if (address.phase === "stopped" || !isSameDuty(address.duty, duty)) this.#assign(address, duty);
+    }
+    for (const address of [...this.#addresses.values()].filter(({ ip }) => !kept.has(ip))) this.#withdraw(address);
+  }
+
+  #add(duty: Duty): Address {
+    const address = new Address(duty);
+    this.#addresses.set(duty.ip, address);
+    this.table.set(address);
+    return address;
+  }
+
+  #assign(address: Address, duty: Duty): void {
+    if (!isSameList(address.duty.interfaces, duty.interfaces)) address.plannedLinks = undefined;
+    if (address.duty.previousLeader !== duty.previousLeader) address.resumedFrom = undefined;
+    address.duty = duty;
+    this.isDirty = true;
+    const winner = this.#handover.winnerOf(duty.ip);
+    const isSilenced = duty.role === "lead" && winner !== undefined && compareClaims(this.#claimant(duty), winner) > 0;
+    if (!isSilenced) this.#handover.endSilence(duty.ip);
+    this.#enter(address, phaseFor(duty.role, address.phase, isSilenced));
+  }
+
+  #withdraw(address: Address): void {
+    this.#enter(address, "stopped");
+    this.#handover.endSilence(address.ip);
+    this.#addresses.delete(address.ip);
+    this.table.delete(address.bytes);
+  }
+
+  /** The only place where a phase changes. Answering ends here and now; it begins when the groups are joined. */
+  #enter(address: Address, phase: AddressPhase, cause: StopCause = "withdrawn"): void {
+    if (address.phase === phase) return;
+    const wasAnswering = address.isAnswering();
+    address.phase = phase;
+    address.isArmed = false;
+    address.claimedFrom = undefined;
+    this.isDirty = true;
+    if (phase === "leading") return;
+    this.#handover.endClaims(address.ip);
+    address.resumedFrom = undefined;
+    if (address.refusedNode !== undefined) this.#yieldTo(address.refusedNode, address.duty.group, [address.ip]);
+    address.refusedNode = undefined;
+    if (!wasAnswering || address.isAnswering()) return;
+    address.answeredOn = [];
+    this.#notes.push({ kind: "stopped", ip: address.ip, cause });
+  }
+
+  takeMembers(members: readonly MemberMacs[]): void {
+    const others = members.filter(({ node }) => node !== this.#nodeName);
+    this.#nodeOfMac = new Map(others.flatMap(({ node, macs }) => macs.map((mac) => [mac, node])));
+  }
+
+  /** `isMute`: claims stay unsaid; who claims or asks will do so again. */
+  takeMessage(from: string, message: HandoverMessage, isMute: boolean, nowMs: number): void {
+    if (message.node !== from || from === this.#nodeName) return;
+    switch (message.kind) {
+      case "claim":
+        return this.#takeClaim(message, isMute, nowMs);
+      case "yielded":
+        return this.#takeYielded(message);
+      case "lead-question":
+        return this.#answerClaimant(message, isMute, (address) => address?.isArmed === true);
+    }
+  }
+
+  /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */
+  #takeClaim(claim: Claim, isMute: boolean, nowMs: number): void {
+    this.#answerClaimant(claim, isMute, (address) => address !== undefined && this.#withstands(address, claim, nowMs));
+  }
+
+  /** Whether this node goes on leading the address in the face of the claim; if not, it is silent from now on. */
+  #withstands(address: Address, claim: Claim, nowMs: number): boolean {
+    if (address.phase === "handing-over") this.#enter(address, "stopped", "claimed");
+    if (address.duty.role !== "lead") return false;
+    const isBetter = compareClaims(this.#claimant(address.duty), claim) < 0;
+    if (isBetter && address.isArmed) {
+      address.refusedNode = claim.node;
+      return true;
+    }
+    if (isBetter && address.phase === "stopped") {
+      // The winner's claim has become worse than ours: the contest is won after all. A third one's says nothing of the winner.
+      const isWon = this.#handover.winnerOf(address.ip)?.node === claim.node;
+      if (isWon) this.#resume(address, claim.node);
+      return isWon;
+    }
+    // A better claim; or any claim for what no link of ours lets us answer.
+    // It hears from us as any claimant does, so nothing else is owed to it.
+    if (address.refusedNode === claim.node) address.refusedNode = undefined;
+    this.#enter(address, "stopped", "claimed");
+    this.#handover.silence(address.duty, { node: claim.node, basis: claim.basis }, nowMs);
+    return false;
+  }
+
+  #takeYielded({ addresses, node }: Yielded): void {
+    for (const ip of addresses) {
+      if (this.#handover.hearYielded(ip, node)) this.#notes.push({ kind: "yielded-by", ip, node });
+      const address = this.#addresses.get(ip);
+      if (address !== undefined && this.#handover.winnerOf(ip)?.node === node) this.#resume(address, node);
+    }
+  }
+
+  #resume(address: Address, winner: string | undefined): void {
+    this.#handover.endSilence(address.ip);
+    if (address.duty.role !== "lead") return;
+    address.resumedFrom = winner;
+    this.#enter(address, "leading");
+  }
+
+  /** Tells who claims or asks: our claim for what we lead, "yielded" for the rest. */
+  #answerClaimant(
+    asked: Claim | LeadQuestion,
+    isMute: boolean,
+    leads: (address: Address | undefined) => boolean,
+  ): void {
+    const yielded: Ip[] = [];
+    const led: Duty[] = [];
+    for (const ip of asked.addresses) {
+      const address = this.#addresses.get(ip);
+      if (leads(address) && address !== undefined) led.push(address.duty);
+      else yielded.push(ip);
+    }
+    if (!isMute) this.#messages.push(...claimsOf(this.#nodeName, led, [asked.node]));
+    if (yielded.length > 0) this.#yieldTo(asked.node, asked.group, yielded);
+  }
+
+  /** Said even while mute: it gives up, and claims nothing. */
+  #yieldTo(node: string, group: string, addresses: readonly Ip[]): void {
+    this.#messages.push({ to: [node], message: { kind: "yielded", group, addresses, node: this.#nodeName } });
+  }
+
+  #claimant({ basis }: Duty): Claimant {
+    return { node: this.#nodeName, basis };
+  }
+
+  /** Another node spoke as the holder of the address. Whether that has ended the answering. */
+  hearHolder(address: Address, mac: Mac): boolean {
+    if (address.phase !== "handing-over") return false;
+    const { nextLeader, group } = address.duty;
+    const member = this.#nodeOfMac.get(mac);
+    // A Go member's MACs are unknown: any other MAC than ours is its.
+    const isNext =
+      nextLeader === undefined ? member !== undefined : !nextLeader.sendsClaims || member === nextLeader.node;
+    if (!isNext) return false;
+    this.#enter(address, "stopped", "frame-heard");
+    if (nextLeader?.sendsClaims === true) this.#yieldTo(nextLeader.node, group, [address.ip]);
+    return true;
+  }
+}

@@ -1,0 +1,117 @@
+/** An address with a duty, and what the announcer does about it. */
+import { type Family, familyOf, type Ip, ipBytes } from "../net/ip.ts";
+import { solicitedNodeGroupOf } from "../packet/solicited-node.ts";
+import type { AddressPhase, AddressState, ClaimBasis, Duty } from "./ports.ts";
+
+const NO_LINKS: readonly number[] = [];
+
+export class Address {
+  readonly ip: Ip;
+  readonly family: Family;
+  readonly bytes: Uint8Array;
+  /** Where IPv6 solicitations for the address are sent. */
+  readonly group: Ip | undefined;
+  duty: Duty;
+  phase: AddressPhase = "stopped";
+  /** Where it is to be answered as long as the phase says so. */
+  plannedLinks: readonly number[] | undefined;
+  answeredOn: readonly number[] = NO_LINKS;
+  /** Leading, and answered on some link since then. */
+  isArmed = false;
+  /** A frame went out since it was armed. */
+  hasAnnounced = false;
+  requestsAnswered = 0;
+  lastAnnouncementMs: number | undefined;
+  /** Whose claim was worse than ours: it waits for a word when we stop leading. */
+  refusedNode: string | undefined;
+  /** The winner of a lost contest that has given way: we take it from there, not from the previous leader of the duty. */
+  resumedFrom: string | undefined;
+  /** Whom it was claimed from since it was won. */
+  claimedFrom: string | undefined;
+
+  constructor(duty: Duty) {
+    this.ip = duty.ip;
+    this.duty = duty;
+    this.family = familyOf(duty.ip);
+    this.bytes = ipBytes(duty.ip);
+    this.group = this.family === 6 ? solicitedNodeGroupOf(duty.ip) : undefined;
+  }
+
+  isAnswering(): boolean {
+    return this.phase === "leading" || this.phase === "handing-over";
+  }
+
+  /** Where it should be answered now. */
+  wantedLinks(): readonly number[] {
+    return this.isAnswering() ? (this.plannedLinks ?? NO_LINKS) : NO_LINKS;
+  }
+
+  /** Where its packets should wake us. */
+  heardLinks(): readonly number[] {
+    return this.phase === "stopped" ? NO_LINKS : (this.plannedLinks ?? NO_LINKS);
+  }
+
+  stopAnswering(): void {
+    this.answeredOn = NO_LINKS;
+    this.isArmed = false;
+  }
+
+  state(silencedBy: string | undefined): AddressState {
+    const { ip, duty, phase, answeredOn, requestsAnswered, lastAnnouncementMs } = this;
+    return {
+      ip,
+      role: duty.role,
+      phase,
+      answeredOn,
+      requestsAnswered,
+      ...(lastAnnouncementMs === undefined ? {} : { lastAnnouncementMs }),
+      ...(silencedBy === undefined ? {} : { silencedBy }),
+    };
+  }
+}
+
+/** "moved" never begins to answer: there is nothing to hand over for who did not answer. */
+export function phaseFor(role: Duty["role"], before: AddressPhase, isSilenced: boolean): AddressPhase {
+  if (role === "second") return "watching";
+  if (role === "lead") return isSilenced ? "stopped" : "leading";
+  return before === "leading" || before === "handing-over" ? "handing-over" : "stopped";
+}
+
+/** Whom a claim goes to: the previous leader first, then the second; nobody when nobody led. */
+export function claimTargets(address: Address, self: string): readonly [string, ...string[]] | undefined {
+  const { previousLeader, second } = address.duty;
+  const awaited = address.resumedFrom ?? previousLeader;
+  if (awaited === undefined || awaited === self) return undefined;
+  const told = new Set([previousLeader, second].filter((node) => node !== undefined));
+  return [awaited, ...[...told].filter((node) => node !== awaited && node !== self)];
+}
+
+export function isSameDuty(a: Duty, b: Duty): boolean {
+  return (
+    a.role === b.role &&
+    a.group === b.group &&
+    a.previousLeader === b.previousLeader &&
+    a.second === b.second &&
+    a.nextLeader?.node === b.nextLeader?.node &&
+    a.nextLeader?.sendsClaims === b.nextLeader?.sendsClaims &&
+    isSameList(a.interfaces, b.interfaces) &&
+    isSameBasis(a.basis, b.basis)
+  );
+}
+
+export function isSameList<Item>(a: readonly Item[], b: readonly Item[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+function isSameBasis(a: ClaimBasis, b: ClaimBasis): boolean {
+  return (
+    a.incarnation === b.incarnation &&
+    a.rule === b.rule &&
+    a.term === b.term &&
+    a.freshness === b.freshness &&
+    a.tier === b.tier &&
+    a.score === b.score &&
+    a.endpointClass === b.endpointClass &&
+    a.hash === b.hash
+  );
+}

@@ -1,0 +1,148 @@
+/** The talk that goes with taking an address over (DESIGN D8, D9): claims until yielded, questions of a silenced leader. */
+import type { Ip } from "../net/ip.ts";
+import type { Claimant } from "./contest.ts";
+import type { Duty, HandoverMessage } from "./ports.ts";
+
+/** When a claim is sent, in ms after the address was armed, until the previous leader says yielded (DESIGN D8). */
+export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
+/** How long a silenced leader waits before it asks the winner again (DESIGN D9: silence for 1 s). */
+export const QUESTION_INTERVAL_MS = 1_000;
+/** After so many questions without answer the winner is taken for gone. */
+export const UNANSWERED_QUESTIONS = 3;
+
+export interface Outgoing {
+  readonly to: readonly string[];
+  readonly message: HandoverMessage;
+}
+
+interface ClaimSeries {
+  readonly duty: Duty;
+  /** The previous leader, whose "yielded" ends the series; then whoever else is to know. */
+  readonly to: readonly [string, ...string[]];
+  startMs: number;
+  sent: number;
+}
+
+interface Silence {
+  readonly duty: Duty;
+  readonly winner: Claimant;
+  unanswered: number;
+  nextMs: number;
+}
+
+export class Handover {
+  readonly #nodeName: string;
+  readonly #claims = new Map<Ip, ClaimSeries>();
+  readonly #silences = new Map<Ip, Silence>();
+
+  constructor(nodeName: string) {
+    this.#nodeName = nodeName;
+  }
+
+  /** Claims the address from `to[0]`; the others are told. */
+  claim(duty: Duty, to: readonly [string, ...string[]], nowMs: number): void {
+    this.#claims.set(duty.ip, { duty, to, startMs: nowMs, sent: 0 });
+  }
+
+  endClaims(ip: Ip): void {
+    this.#claims.delete(ip);
+  }
+
+  /** Whether `node` is the one whose word the claims for the address waited for; then they end. */
+  hearYielded(ip: Ip, node: string): boolean {
+    return this.#claims.get(ip)?.to[0] === node && this.#claims.delete(ip);
+  }
+
+  /** A better claim has silenced us for the address. Heard again, it answers our question. */
+  silence(duty: Duty, winner: Claimant, nowMs: number): void {
+    this.#silences.set(duty.ip, { duty, winner, unanswered: 0, nextMs: nowMs + QUESTION_INTERVAL_MS });
+  }
+
+  winnerOf(ip: Ip): Claimant | undefined {
+    return this.#silences.get(ip)?.winner;
+  }
+
+  endSilence(ip: Ip): void {
+    this.#silences.delete(ip);
+  }
+
+  /** Addresses whose winner has not answered: their silence is over. */
+  takeUnanswered(nowMs: number): Ip[] {
+    const over = [...this.#silences].filter(
+      ([, { unanswered, nextMs }]) => unanswered >= UNANSWERED_QUESTIONS && nextMs <= nowMs,
+    );
+    for (const [ip] of over) this.#silences.delete(ip);
+    return over.map(([ip]) => ip);
+  }
+
+  /** Claims and questions that are due. */
+  due(nowMs: number): Outgoing[] {
+    const claims: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
+    for (const [, series] of this.#claims) {
+      const lateMs = nowMs - nextClaimMs(series);
+      if (lateMs < 0) continue;
+      // What a mute has delayed goes on in its own rhythm.
+      series.startMs += lateMs;
+      series.sent++;
+      claims.push(series);
+    }
+    const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
+    for (const [, silence] of this.#silences) {
+      if (silence.nextMs > nowMs) continue;
+      silence.unanswered++;
+      silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
+      questions.push({ duty: silence.duty, to: [silence.winner.node] });
+    }
+    return [
+      ...byGroup(claims).map(({ to, duties }) => ({ to, message: claimOf(this.#nodeName, duties) })),
+      ...byGroup(questions).map(({ to, duties }) => ({
+        to,
+        message: { kind: "lead-question" as const, ...addressesOf(duties), node: this.#nodeName },
+      })),
+    ];
+  }
+
+  nextDeadlineMs(): number | undefined {
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const series of this.#claims.values()) nextMs = Math.min(nextMs, nextClaimMs(series));
+    for (const silence of this.#silences.values()) nextMs = Math.min(nextMs, silence.nextMs);
+    return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs;
+  }
+}
+
+/** One claim for each group among the duties, to the same members. */
+export function claimsOf(node: string, duties: readonly Duty[], to: readonly string[]): Outgoing[] {
+  return byGroup(duties.map((duty) => ({ duty, to }))).map((batch) => ({
+    to,
+    message: claimOf(node, batch.duties),
+  }));
+}
+
+type Batch = readonly [Duty, ...Duty[]];
+
+function byGroup(
+  wanted: readonly { readonly duty: Duty; readonly to: readonly string[] }[],
+): { readonly to: readonly string[]; readonly duties: Batch }[] {
+  const batches = new Map<string, { readonly to: readonly string[]; readonly duties: [Duty, ...Duty[]] }>();
+  for (const { duty, to } of wanted) {
+    const key = JSON.stringify([duty.group, to]);
+    const batch = batches.get(key);
+    if (batch === undefined) batches.set(key, { to, duties: [duty] });
+    else batch.duties.push(duty);
+  }
+  return [...batches.values()];
+}
+
+function claimOf(node: string, duties: Batch): HandoverMessage {
+  return { kind: "claim", ...addressesOf(duties), node, basis: duties[0].basis };
+}
+
+function addressesOf(duties: Batch): { readonly group: string; readonly addresses: readonly Ip[] } {
+  return { group: duties[0].group, addresses: duties.map(({ ip }) => ip) };
+}
+
+/** Infinity after the last one. */
+function nextClaimMs(series: ClaimSeries): number {
+  const offsetMs = CLAIM_OFFSETS_MS[series.sent];
+  return offsetMs === undefined ? Number.POSITIVE_INFINITY : series.startMs + offsetMs;
+}
