@@ -22,6 +22,7 @@ const LAB_KEY = "lab-key-22-characters-";
 
 /** SIGTERM: 12 s for the addresses to be claimed, and the leave; the manifests give 15 s. */
 const SHUTDOWN_TIMEOUT_MS = 15_000;
+const LAST_LINES = 20;
 
 export const DEFAULT_LAB = "arpeggio";
 
@@ -47,8 +48,13 @@ export async function createLab(name: string, nodes: number): Promise<Lab> {
   const lab = { topology: buildTopology(name, nodes), folder: labFolder(name) };
   for (const node of lab.topology.nodes) writeNodeFolder(lab, node);
   writeFileSync(join(lab.folder, "lab.json"), JSON.stringify({ nodes }));
-  await buildNetwork(lab.topology);
-  for (const node of lab.topology.nodes) startBackend(lab, node);
+  try {
+    await buildNetwork(lab.topology);
+    for (const node of lab.topology.nodes) startBackend(lab, node);
+  } catch (error) {
+    await destroyLab(lab);
+    throw error;
+  }
   return lab;
 }
 
@@ -109,6 +115,15 @@ export async function stopSpeaker(lab: Lab, node: Host): Promise<boolean> {
   const ended = await waitUntilGone(nodeFolder(lab, node), "speaker", SHUTDOWN_TIMEOUT_MS);
   if (!ended) await killSpeaker(lab, node);
   return ended;
+}
+
+/** The last lines that the node's speaker wrote if it has ended; undefined while it runs. */
+export function lastWords(lab: Lab, node: Host): string | undefined {
+  if (livingPid(nodeFolder(lab, node), "speaker") !== undefined) return undefined;
+  const lines = readFileSync(join(nodeFolder(lab, node), "speaker.log"), "utf8")
+    .trimEnd()
+    .split("\n");
+  return lines.slice(-LAST_LINES).join("\n");
 }
 
 export function killSpeaker(lab: Lab, node: Host): Promise<void> {

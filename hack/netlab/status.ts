@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StatusDocument } from "../../api/status.ts";
 import type { Ip } from "../../src/net/ip.ts";
-import { doorSocket, type Lab } from "./lab.ts";
+import { doorSocket, type Lab, lastWords } from "./lab.ts";
 import type { Host } from "./topology.ts";
 
 const REQUEST_TIMEOUT_MS = 2_000;
@@ -76,7 +76,10 @@ export function commonLeader(documents: readonly (StatusDocument | undefined)[],
   return leaders.size === 1 ? leader : undefined;
 }
 
-/** Waits until findDisagreements finds none; gives the documents, or throws with what was missing at the end. */
+/**
+ * Waits until findDisagreements finds none; gives the documents, or throws with what was missing at the end, or with the last
+ * words of a speaker that has ended.
+ */
 export async function waitUntilSettled(
   lab: Lab,
   addresses: readonly Ip[],
@@ -87,6 +90,7 @@ export async function waitUntilSettled(
     const documents = await fetchStatuses(lab);
     const problems = findDisagreements(documents, addresses);
     if (problems.length === 0) return documents;
+    for (const node of lab.topology.nodes) throwIfEnded(lab, node);
     if (performance.now() > deadlineMs) throw new Error(`not settled after ${timeoutMs} ms: ${problems.join("; ")}`);
     await sleep(POLL_MS);
   }
@@ -98,6 +102,7 @@ export async function waitUntilReady(lab: Lab, node: Host): Promise<void> {
   for (;;) {
     const document = await fetchStatus(lab, node);
     if (document?.ready.isReady === true) return;
+    throwIfEnded(lab, node);
     if (performance.now() > deadlineMs) {
       throw new Error(
         `${node.name} is not ready after ${READY_TIMEOUT_MS} ms: ${document?.ready.reason ?? "no status"}`,
@@ -105,6 +110,11 @@ export async function waitUntilReady(lab: Lab, node: Host): Promise<void> {
     }
     await sleep(POLL_MS);
   }
+}
+
+function throwIfEnded(lab: Lab, node: Host): void {
+  const words = lastWords(lab, node);
+  if (words !== undefined) throw new Error(`the speaker of ${node.name} has ended; it said last:\n${words}`);
 }
 
 function nodeProblems({ node, ready, word, members }: StatusDocument, nodes: number): readonly string[] {
