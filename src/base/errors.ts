@@ -11,6 +11,8 @@ export type ErrorCode =
   | "ERR_WRITER_FULL"
   /** A document that we were about to serve does not match its own schema. */
   | "ERR_DOCUMENT_INVALID"
+  /** What HTTP asked of the speaker was not answered in time. */
+  | "ERR_HTTP_TIMEOUT"
   /** A listener could not be opened. */
   | "ERR_LISTEN"
   /** The address in an option is no address of this host. */

@@ -6,6 +6,7 @@ import { ArpeggioError, errnoOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Ip, parseIp } from "../net/ip.ts";
 import { formatAddress } from "./address-text.ts";
+import { within } from "./deadline.ts";
 import { compileCheck } from "./document-check.ts";
 import { prefersJson } from "./negotiation.ts";
 import { formatStatus } from "./status-text.ts";
@@ -37,6 +38,8 @@ const JSON_TYPE = "application/json; charset=utf-8";
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 const CLIENT_FAULTS = { 400: "ERR_HTTP_BAD_REQUEST", 403: "ERR_HTTP_FORBIDDEN", 404: "ERR_HTTP_NOT_FOUND" } as const;
 type ClientFault = keyof typeof CLIENT_FAULTS;
+/** As long as the wire thread may stand before /healthz fails (DESIGN D16). */
+const DEADLINE_MS = 2_000;
 /** No request needs a body. */
 const BODY_LIMIT_BYTES = 1_024;
 
@@ -60,7 +63,7 @@ export async function openHttpServer(
 }
 
 /** The routes, not listening yet. */
-export function createHttpServer(faces: Faces, log: Log): FastifyInstance {
+export function createHttpServer(faces: Faces, log: Log, deadlineMs = DEADLINE_MS): FastifyInstance {
   const app = Fastify({
     bodyLimit: BODY_LIMIT_BYTES,
     // A watcher that holds its connection open must not hold the shutdown.
@@ -77,18 +80,18 @@ export function createHttpServer(faces: Faces, log: Log): FastifyInstance {
   app.addHook("onSend", async (_request, reply) => {
     reply.header("cache-control", "no-store").header("vary", "accept");
   });
-  addStatusRoutes(app, faces);
-  addProbeRoutes(app, faces);
+  addStatusRoutes(app, faces, deadlineMs);
+  addProbeRoutes(app, faces, deadlineMs);
   addStepDownRoutes(app, faces);
   return app;
 }
 
-function addStatusRoutes(app: FastifyInstance, faces: Faces): void {
+function addStatusRoutes(app: FastifyInstance, faces: Faces, deadlineMs: number): void {
   const checkStatus = compileCheck("status", StatusSchema);
   const checkAddress = compileCheck("address", AddressSchema);
 
   app.get("/status", async (request, reply) => {
-    const status = await faces.readStatus();
+    const status = await within(deadlineMs, faces.readStatus());
     checkStatus(status);
     return sendDocument(request, reply, status, formatStatus);
   });
@@ -97,14 +100,14 @@ function addStatusRoutes(app: FastifyInstance, faces: Faces): void {
     const text = request.params.ip;
     const ip = parseIp(text);
     if (ip === undefined) return sendProblem(request, reply, 400, `"${text}" is no IP address`);
-    const document = await faces.readAddress(ip);
+    const document = await within(deadlineMs, faces.readAddress(ip));
     if (document === undefined) return sendProblem(request, reply, 404, `no Service has the address ${ip}`);
     checkAddress(document);
     return sendDocument(request, reply, document, formatAddress);
   });
 }
 
-function addProbeRoutes(app: FastifyInstance, faces: Faces): void {
+function addProbeRoutes(app: FastifyInstance, faces: Faces, deadlineMs: number): void {
   app.get("/healthz", async (_request, reply) => {
     const { ok, sentence } = faces.health();
     return sendText(reply.code(ok ? 200 : 503), `${sentence}\n`);
@@ -113,7 +116,9 @@ function addProbeRoutes(app: FastifyInstance, faces: Faces): void {
     const { ok, sentences } = faces.readiness();
     return sendText(reply.code(ok ? 200 : 503), sentences.map((sentence) => `${sentence}\n`).join(""));
   });
-  app.get("/metrics", async (_request, reply) => reply.type(METRICS_TYPE).send(await faces.metrics()));
+  app.get("/metrics", async (_request, reply) =>
+    reply.type(METRICS_TYPE).send(await within(deadlineMs, faces.metrics())),
+  );
 }
 
 function addStepDownRoutes(app: FastifyInstance, faces: Faces): void {

@@ -9,6 +9,10 @@ import { ADDRESS, STATUS } from "./example-documents.ts";
 const JSON_ONLY = { accept: "application/json" };
 const LOOPBACK = parseIp("127.0.0.1") ?? expect.fail();
 
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
+
 describe("HTTP server", () => {
   const logged: (LogFields | undefined)[] = [];
   const asked: (Ip | boolean)[] = [];
@@ -130,8 +134,9 @@ describe("HTTP server", () => {
 
   it("checks the address document too", async () => {
     start({ readAddress: () => ({ ...ADDRESS, candidates: [{ rank: 0 }] }) as never });
-    const { statusCode } = await app.inject({ url: "/status/addresses/2001:db8::100" });
+    const { statusCode, body } = await app.inject({ url: "/status/addresses/2001:db8::100", headers: JSON_ONLY });
     expect(statusCode).to.equal(500);
+    expect(body).to.include('"code":"ERR_DOCUMENT_INVALID"');
   });
 
   it("answers 500 when reading fails, and names the error's code", async () => {
@@ -139,6 +144,17 @@ describe("HTTP server", () => {
     const { statusCode, body } = await app.inject({ url: "/status" });
     expect([statusCode, body]).to.deep.equal([500, "wire thread gone\n"]);
     expect(logged[0]).to.include({ code: "EPIPE", problem: "wire thread gone" });
+  });
+
+  it("answers though the wire thread does not", async () => {
+    start({ readStatus: never, readAddress: never, metrics: never });
+    await app.close();
+    app = createHttpServer(faces(), log, 1);
+    for (const url of ["/status", "/status/addresses/192.0.2.1", "/metrics"]) {
+      const { statusCode, body } = await app.inject({ url });
+      expect([statusCode, body]).to.deep.equal([500, "the wire thread did not answer within 0.001 s; see /healthz\n"]);
+    }
+    expect(logged[0]).to.include({ code: "ERR_HTTP_TIMEOUT" });
   });
 
   it("fails /healthz and /readyz with 503 and says why", async () => {

@@ -134,6 +134,8 @@ describe("parseOptions", () => {
     [[SOURCE, "--ml-timing-file=/t"], "--ml-timing-file: /t cannot be read"],
     [[SOURCE, "--exclude-links-file=/x"], "--exclude-links-file: /x cannot be read"],
     [[SOURCE, "--ml-bindaddr=0.0.0.0"], "--ml-bindaddr: 0.0.0.0 is no address under which others reach this node"],
+    [[SOURCE, "--ml-bindaddr=ff02::1"], "--ml-bindaddr: ff02::1 is no address under which others reach this node"],
+    [[SOURCE, "--ml-bindaddr=n1"], '--ml-bindaddr: "n1" is no IP address'],
     [[SOURCE, "--ml-bindaddr=", "--peers=a"], '--peers: there is no gossip to meet them, because --ml-bindaddr is ""'],
     [[SOURCE, "--node-name=N1"], '--node-name: "N1" cannot name a Node'],
     [[SOURCE, "--node-name="], '--node-name: "" cannot name a Node'],
