@@ -122,10 +122,13 @@ export class Probe {
     core.sendParts(target, [encodeMessage(ping), encodeMessage(suspect)]);
   }
 
-  /** Walks the shuffled list once at most; at its end the dead are reaped and it is shuffled anew. */
+  /**
+   * Walks the shuffled list; at its end the dead are reaped and it is shuffled anew. The rest of it and once all of it:
+   * memberlist gives up earlier, so that of two nodes each sometimes pings nobody for an interval.
+   */
   #nextTarget(): Member | undefined {
     const core = this.#core;
-    for (let checks = 0; checks <= core.table.size; checks++) {
+    for (let checks = 0; checks <= 2 * core.table.size; checks++) {
       const candidate = core.table.probed(this.#index);
       if (candidate === undefined) {
         core.table.reap(core.nowMs - core.timing.gossipToTheDeadMs);
