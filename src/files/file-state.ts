@@ -1,0 +1,166 @@
+/**
+ * What a folder of files says, with the last good form of everything that is broken now (DESIGN D2, §4). Pure: a file's state
+ * follows from its state before and its text; the snapshot follows from all states.
+ */
+import type { ClusterSnapshot, PoolFacts } from "../desired/snapshot.ts";
+import { SNAPSHOT_KINDS, type SnapshotChange } from "../desired/snapshot-difference.ts";
+import { compareText } from "../desired/text-order.ts";
+import { rangesOverlap } from "../net/prefix.ts";
+import { parseChunk, splitDocuments } from "./parse-documents.ts";
+import { type Finding, type ObjectName, type ProblemKind, type ReadDocument, readDocument } from "./read-resource.ts";
+
+/** One thing that is wrong. `sentence` begins with `file:line: ` and can stand alone. */
+export interface SourceProblem {
+  readonly kind: ProblemKind | "unreadable";
+  readonly file: string;
+  readonly line?: number;
+  readonly sentence: string;
+}
+
+/** What one piece of a file says, lines counted within the piece. */
+export type ReadChunk =
+  | { readonly ok: true; readonly documents: readonly ReadDocument[] }
+  | { readonly ok: false; readonly line: number; readonly message: string };
+
+interface HeldObject {
+  readonly name: ObjectName;
+  readonly line: number;
+  readonly change: SnapshotChange;
+}
+
+export interface FileState {
+  readonly file: string;
+  readonly objects: readonly HeldObject[];
+  readonly problems: readonly SourceProblem[];
+  /** Nothing is wrong with the text: it may be kept as the last good one. */
+  readonly isGood: boolean;
+}
+
+/** Depends on nothing but the text, so that the caller may remember it. */
+export function readChunk(text: string): ReadChunk {
+  const parsed = parseChunk(text);
+  return parsed.ok ? { ok: true, documents: parsed.documents.map(readDocument) } : parsed;
+}
+
+/** A file that is broken anywhere keeps all of its last good state; an object that is refused keeps its own. */
+export function readFileState(
+  previous: FileState | undefined,
+  file: string,
+  text: string,
+  read: (chunk: string) => ReadChunk = readChunk,
+): FileState {
+  const objects: HeldObject[] = [];
+  const problems: SourceProblem[] = [];
+  let hasNameless = false;
+  for (const chunk of splitDocuments(text)) {
+    const at = (line: number): number => chunk.firstLine + line - 1;
+    const parsed = read(chunk.text);
+    if (!parsed.ok) return keep(previous, file, at(parsed.line), parsed.message);
+    for (const document of parsed.documents) {
+      const say = (finding: Finding) => problems.push(problemOf(file, { ...finding, line: at(finding.line) }));
+      for (const finding of document.findings) say(finding);
+      for (const { name, line, change, refusal } of document.objects) {
+        if (refusal !== undefined) say(refusal);
+        if (name === undefined) hasNameless = true;
+        const known = refusal === undefined ? change : lastGood(previous, name, change);
+        if (name !== undefined && known !== undefined) objects.push({ name, line: at(line), change: known });
+      }
+    }
+  }
+  // An object that lost its name may be any that is missing now.
+  if (hasNameless) objects.push(...missingFrom(objects, previous));
+  return { file, objects, problems, isGood: problems.every(({ kind }) => kind === "ignored" || kind === "not-served") };
+}
+
+/** A file that is listed but cannot be read keeps its last good state. */
+export function unreadableFile(previous: FileState | undefined, file: string, why: string): FileState {
+  const sentence = `${file}: cannot be read (${why})${hasGoodState(previous) ? ", its last good state stands" : ""}`;
+  return { file, objects: previous?.objects ?? [], problems: [{ kind: "unreadable", file, sentence }], isGood: false };
+}
+
+/** All files together, by name: of two objects with one name the first stands. */
+export function mergeFiles(files: readonly FileState[]): {
+  readonly snapshot: ClusterSnapshot;
+  readonly problems: readonly SourceProblem[];
+} {
+  const ordered = files.toSorted((a, b) => compareText(a.file, b.file));
+  const problems: SourceProblem[] = ordered.flatMap((state) => state.problems);
+  const maps = Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, new Map<string, unknown>()]));
+  const firsts = new Map<string, string>();
+  for (const { file, objects } of ordered) {
+    for (const { name, line, change } of objects) {
+      const place = `${file}:${line}`;
+      const first = firsts.get(`${name.kind} ${name.key}`);
+      if (first !== undefined) {
+        const sentence = `${name.title}: is defined at ${first} already, this one is refused`;
+        problems.push(problemOf(file, { kind: "duplicate", line, sentence }));
+        continue;
+      }
+      firsts.set(`${name.kind} ${name.key}`, place);
+      maps[name.kind]?.set(name.key, change.facts);
+    }
+  }
+  // Each map was filled from changes of its own kind.
+  const snapshot = { source: "files", ...maps } as unknown as ClusterSnapshot;
+  return { snapshot, problems: [...problems, ...overlaps(snapshot, firsts)] };
+}
+
+function hasGoodState(previous: FileState | undefined): boolean {
+  return previous !== undefined && (previous.isGood || previous.objects.length > 0);
+}
+
+function keep(previous: FileState | undefined, file: string, line: number, message: string): FileState {
+  const consequence = hasGoodState(previous) ? "the last good state of the file stands" : "the file is skipped";
+  const problem = problemOf(file, {
+    kind: "broken",
+    line,
+    sentence: `${message.replaceAll("\n", " ")}; ${consequence}`,
+  });
+  return { file, objects: previous?.objects ?? [], problems: [problem], isGood: false };
+}
+
+function problemOf(file: string, { kind, line, sentence }: Finding): SourceProblem {
+  return { kind, file, line, sentence: `${file}:${line}: ${sentence}` };
+}
+
+/** The last good form; a refused pool keeps its old ranges and those it can still read, so that no address is lost. */
+function lastGood(
+  previous: FileState | undefined,
+  name: ObjectName | undefined,
+  now: SnapshotChange | undefined,
+): SnapshotChange | undefined {
+  const before = previous?.objects.find((held) => held.name.kind === name?.kind && held.name.key === name.key)?.change;
+  if (before?.facts === undefined) return now;
+  if (before.kind !== "pools" || now?.kind !== "pools") return before;
+  return { ...before, facts: { ...before.facts, ranges: unionOf(before.facts, now.facts) } };
+}
+
+function unionOf(before: PoolFacts, now: PoolFacts | undefined): PoolFacts["ranges"] {
+  const added = (now?.ranges ?? []).filter(
+    (range) =>
+      !before.ranges.some(
+        ({ first, last, family }) => family === range.family && first === range.first && last === range.last,
+      ),
+  );
+  return [...before.ranges, ...added];
+}
+
+function missingFrom(objects: readonly HeldObject[], previous: FileState | undefined): readonly HeldObject[] {
+  const names = new Set(objects.map(({ name }) => `${name.kind} ${name.key}`));
+  return (previous?.objects ?? []).filter(({ name }) => !names.has(`${name.kind} ${name.key}`));
+}
+
+/** Pools that overlap are said; both count, the first by name first. */
+function overlaps(snapshot: ClusterSnapshot, places: ReadonlyMap<string, string>): readonly SourceProblem[] {
+  const problems: SourceProblem[] = [];
+  const seen: PoolFacts[] = [];
+  for (const pool of snapshot.pools.values()) {
+    const other = seen.find(({ ranges }) => ranges.some((a) => pool.ranges.some((b) => rangesOverlap(a, b))));
+    seen.push(pool);
+    if (other === undefined) continue;
+    const [file = "", line = "1"] = (places.get(`pools ${pool.name}`) ?? "").split(/:(?=\d+$)/);
+    const sentence = `IPAddressPool ${pool.name}: spec.addresses overlaps with IPAddressPool ${other.name}`;
+    problems.push(problemOf(file, { kind: "refused", line: Number(line), sentence }));
+  }
+  return problems;
+}
