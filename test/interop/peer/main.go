@@ -1,0 +1,175 @@
+// Command peer is a real memberlist member for the interop tests.
+//
+// It reads commands from stdin, one a line, and prints JSON objects to stdout, one a line: what its delegates are told, the
+// answers to commands, and every line of the library's log.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+)
+
+type object map[string]any
+
+var stdout sync.Mutex
+
+func say(event string, fields object) {
+	if fields == nil {
+		fields = object{}
+	}
+	fields["event"] = event
+	line, err := json.Marshal(fields)
+	if err != nil {
+		log.Fatal(err)
+	}
+	stdout.Lock()
+	defer stdout.Unlock()
+	os.Stdout.Write(append(line, '\n'))
+}
+
+// logLines turns each line of the library's log into an event.
+type logLines struct{}
+
+func (logLines) Write(line []byte) (int, error) {
+	say("log", object{"text": strings.TrimSpace(string(line))})
+	return len(line), nil
+}
+
+type events struct{}
+
+func (events) NotifyJoin(node *memberlist.Node)   { say("join", describe(node)) }
+func (events) NotifyLeave(node *memberlist.Node)  { say("leave", describe(node)) }
+func (events) NotifyUpdate(node *memberlist.Node) { say("update", describe(node)) }
+
+func describe(node *memberlist.Node) object {
+	return object{"name": node.Name, "address": node.Addr.String(), "meta": hex.EncodeToString(node.Meta)}
+}
+
+type delegate struct {
+	mutex sync.Mutex
+	meta  []byte
+	state []byte
+}
+
+func (d *delegate) NodeMeta(int) []byte {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.meta
+}
+
+func (d *delegate) setMeta(meta []byte) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.meta = meta
+}
+
+func (d *delegate) LocalState(bool) []byte        { return d.state }
+func (*delegate) GetBroadcasts(int, int) [][]byte { return nil }
+func (*delegate) NotifyMsg(message []byte) {
+	say("message", object{"hex": hex.EncodeToString(message)})
+}
+func (*delegate) MergeRemoteState(state []byte, _ bool) {
+	if len(state) > 0 {
+		say("state", object{"bytes": len(state), "first": state[0]})
+	}
+}
+
+func main() {
+	name := flag.String("name", "", "node name")
+	bind := flag.String("bind", "127.0.0.1", "address to bind")
+	port := flag.Int("port", 7946, "UDP and TCP port")
+	key := flag.String("key", "", "AES key, hexadecimal; empty: no encryption")
+	label := flag.String("label", "", "label of packets and streams")
+	meta := flag.String("meta", "", "metadata, hexadecimal")
+	state := flag.Int("state", 0, "bytes of user state in a push/pull")
+	plain := flag.Bool("no-compression", false, "send nothing compressed")
+	probe := flag.Duration("probe-interval", 300*time.Millisecond, "ProbeInterval; half of it is ProbeTimeout")
+	flag.Parse()
+
+	config := memberlist.DefaultLocalConfig()
+	config.Name = *name
+	config.BindAddr, config.BindPort, config.AdvertisePort = *bind, *port, *port
+	config.SecretKey = unhex(*key)
+	config.Label = *label
+	config.EnableCompression = !*plain
+	config.ProbeInterval, config.ProbeTimeout = *probe, *probe/2
+	config.GossipInterval = 30 * time.Millisecond
+	config.PushPullInterval = 2 * time.Second
+	config.Logger = log.New(logLines{}, "", 0)
+	config.Events = events{}
+	mine := &delegate{meta: unhex(*meta), state: bytes.Repeat([]byte{0xab}, *state)}
+	config.Delegate = mine
+
+	list, err := memberlist.Create(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	say("ready", object{"port": int(list.LocalNode().Port)})
+	for commands := bufio.NewScanner(os.Stdin); commands.Scan(); {
+		verb, argument, _ := strings.Cut(commands.Text(), " ")
+		obey(list, mine, verb, argument)
+	}
+}
+
+func obey(list *memberlist.Memberlist, mine *delegate, verb, argument string) {
+	switch verb {
+	case "join":
+		_, err := list.Join([]string{argument})
+		answer(verb, err)
+	case "leave":
+		answer(verb, list.Leave(2*time.Second))
+	case "meta":
+		mine.setMeta(unhex(argument))
+		answer(verb, list.UpdateNode(2*time.Second))
+	case "send", "send-reliable":
+		to, message, _ := strings.Cut(argument, " ")
+		answer(verb, send(list, verb, to, unhex(message)))
+	case "health":
+		say("done", object{"verb": verb, "score": list.GetHealthScore()})
+	default:
+		answer(verb, fmt.Errorf("unknown command"))
+	}
+}
+
+func send(list *memberlist.Memberlist, verb, name string, message []byte) error {
+	for _, node := range list.Members() {
+		switch {
+		case node.Name != name:
+		case verb == "send":
+			return list.SendBestEffort(node, message)
+		default:
+			return list.SendReliable(node, message)
+		}
+	}
+	return fmt.Errorf("no member %s", name)
+}
+
+func answer(verb string, err error) {
+	if err != nil {
+		say("failed", object{"verb": verb, "error": err.Error()})
+		return
+	}
+	say("done", object{"verb": verb})
+}
+
+func unhex(text string) []byte {
+	value, err := hex.DecodeString(text)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if len(value) == 0 {
+		return nil
+	}
+	return value
+}
