@@ -135,7 +135,10 @@ export class Core {
 
   /** Queues a message for gossip under a name that replaces an older one. */
   broadcast(name: string, message: DatagramMessage, finished?: () => void): void {
-    this.queue.add(name, encodeMessage(message), finished);
+    const bytes = encodeMessage(message);
+    // What fits no datagram would stay queued for ever.
+    if (bytes.length + PART_OVERHEAD_BYTES > this.partsBudgetBytes) finished?.();
+    else this.queue.add(name, bytes, finished);
   }
 
   /** Bytes for the parts of one datagram, and 2 more for each part. */

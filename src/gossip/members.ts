@@ -3,6 +3,7 @@
 import type { Core } from "./core.ts";
 import {
   isUsableAlive,
+  isUsableName,
   type Judge,
   judgeAlive,
   judgeDead,
@@ -58,6 +59,7 @@ export class Members {
   suspect(suspect: Suspect): void {
     const core = this.#core;
     core.counters.suspectMessages++;
+    if (!isUsableName(suspect.from)) return this.#refuse();
     const suspicion = this.#suspicions.get(suspect.node);
     const known = core.table.get(suspect.node);
     const verdict = judgeSuspect(known, suspect, suspicion !== undefined, this.#judge());
@@ -79,6 +81,7 @@ export class Members {
   dead(dead: Dead, finished?: () => void): void {
     const core = this.#core;
     core.counters.deadMessages++;
+    if (!isUsableName(dead.from)) return this.#refuse();
     const known = core.table.get(dead.node);
     const verdict = judgeDead(known, dead, this.#judge());
     switch (verdict.kind) {
