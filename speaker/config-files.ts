@@ -2,9 +2,9 @@
 import { errnoOf } from "../src/base/errors.ts";
 import { deriveKey } from "../src/gossip/keyring.ts";
 import { TIMING_PRESETS, type Timing } from "../src/gossip/timing.ts";
+import { parseTimingFile } from "../src/gossip/timing-file.ts";
 import { parseExcludedLinks } from "./excluded-links.ts";
 import type { SpeakerOptions } from "./options.ts";
-import { parseTimingFile } from "./timing-file.ts";
 
 export interface SpeakerConfig {
   /** Absent: gossip is not encrypted, or off. */

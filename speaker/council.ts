@@ -2,6 +2,7 @@
  * Everything that leads from facts to duties on one node: snapshot, members and links in; decisions, leadership and the own
  * word out. It holds the pure machines' states and knows no socket, timer or message.
  */
+import type { READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
 import { derive } from "../src/desired/derive.ts";
 import type { Derived } from "../src/desired/group.ts";
@@ -20,6 +21,7 @@ import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rul
 import {
   flagsOf,
   initialStanding,
+  mayJoin,
   type StandingEvent,
   type StandingState,
   stand,
@@ -41,6 +43,8 @@ import { dutiesOf } from "./duties.ts";
 import { followLeadership, type LeaderChange, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
 import type { SpeakerSettings } from "./speaker-ports.ts";
+
+export type Readiness = (typeof READY_REASONS)[number];
 
 export interface Verdict {
   readonly duties: readonly Duty[];
@@ -102,6 +106,13 @@ export class Council {
 
   get poolPrefixes(): readonly Prefix[] {
     return this.#poolPrefixes;
+  }
+
+  /** What this node still waits for; "ready" when nothing. */
+  readiness(): Readiness {
+    if (this.#standing.readySinceMs !== undefined) return "ready";
+    if (this.#snapshot === undefined) return "reading-sources";
+    return mayJoin(this.#standing) ? "joining-peers" : "opening-sockets";
   }
 
   applySnapshot(snapshot: ClusterSnapshot, nowMs: number): void {

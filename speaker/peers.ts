@@ -1,6 +1,7 @@
 /** Peers by name or address: resolved again and again, because a name may move (DESIGN D17, D6). */
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
+import type { NodeFacts } from "../src/desired/snapshot.ts";
 import { familyOf, type Ip, parseIp } from "../src/net/ip.ts";
 
 /** A peer as the user wrote it: a host name or an address, and a port. */
@@ -36,6 +37,16 @@ async function resolvePeer({ host, port }: PeerName): Promise<PeerEndpoint[]> {
     // A name that is unknown for now is asked again in ten seconds; members that were met stay known by address.
     return [];
   }
+}
+
+/** A speaker on every node gossips from one of its node's addresses. */
+export function peersOfNodes(nodes: Iterable<NodeFacts>, port: number): PeerEndpoint[] {
+  return [...nodes].flatMap(({ internalIps }) =>
+    internalIps.flatMap((text) => {
+      const ip = parseIp(text);
+      return ip === undefined ? [] : [{ ip, port }];
+    }),
+  );
 }
 
 /** The address this host would send from towards `peer`; a connected UDP socket sends nothing. Undefined when there is no route. */

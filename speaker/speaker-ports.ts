@@ -1,11 +1,11 @@
 /** What a speaker is made of and what it tells: the wire thread gives it real sockets, the simulation memory. */
 import type { GroupPort, PacketPort } from "../src/announcer/packet-port.ts";
-import type { ReceiveDrop } from "../src/announcer/ports.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { Timing } from "../src/gossip/timing.ts";
+import type { Readiness } from "./council.ts";
 import type { LeaderChange } from "./leadership.ts";
 
 export interface SpeakerSettings {
@@ -23,7 +23,6 @@ export interface GossipPorts {
   readonly transport: Transport;
   readonly codec: Codec;
   readonly timing: Timing;
-  readonly isEncrypted: boolean;
 }
 
 export interface SpeakerPorts {
@@ -43,16 +42,7 @@ export type SpeakerNote =
   | { readonly kind: "detected"; readonly node: string; readonly seconds: number }
   /** First frame for an address `seconds` after its leader was gone. */
   | { readonly kind: "took-over"; readonly seconds: number }
+  | { readonly kind: "readiness"; readonly readiness: Readiness }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
   /** Every address was handed over, or none could be, and the cluster was told. */
   | { readonly kind: "left" };
-
-/** Counts since the start, for metrics. */
-export interface SpeakerCounters {
-  readonly answeredIpv4: number;
-  readonly answeredIpv6: number;
-  readonly announcedFrames: number;
-  readonly framesReceived: { readonly ipv4: number; readonly ipv6: number };
-  readonly framesSent: { readonly ipv4: number; readonly ipv6: number };
-  readonly packetDrops: ReadonlyMap<ReceiveDrop, number>;
-}

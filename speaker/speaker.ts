@@ -4,20 +4,17 @@
  */
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
-import { bytesEqual } from "../src/base/bytes.ts";
 import type { Timer } from "../src/base/clock.ts";
 import { shuffled } from "../src/base/random.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { mayJoin } from "../src/election/standing.ts";
-import type { NodeWord } from "../src/election/word.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { SwimNews } from "../src/gossip/swim-event.ts";
 import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
-import { encodeWord } from "../src/gossip/word.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
-import { Council, earliest } from "./council.ts";
+import { Council, earliest, type Readiness } from "./council.ts";
 import { type Departure, departureDeadlineMs, isOver, maySayGoodbye, startDeparture } from "./departure.ts";
 import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
@@ -25,6 +22,7 @@ import { MemberViews } from "./member-views.ts";
 import { announceLinkOf } from "./own-links.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
 import { Takeovers } from "./takeovers.ts";
+import { WordTeller } from "./word-teller.ts";
 
 /** A refuted death within this time of hearing a lost member again belongs to a healed partition, where only the smaller side settles. */
 const MERGE_WINDOW_MS = 2_000;
@@ -38,6 +36,7 @@ export class Speaker {
   readonly #announcer: AnnouncerDriver;
   readonly #gossip: GossipDriver | undefined;
   readonly #takeovers: Takeovers;
+  readonly #wordTeller = new WordTeller();
   readonly #answering = new Set<Ip>();
   readonly #rivals = new Set<string>();
   #fence: Fence;
@@ -45,12 +44,12 @@ export class Speaker {
   #isOpen = false;
   #firstContact: "join-done" | "join-refused" | undefined;
   #hasNews = false;
+  #isSettling = false;
   #isDeathRefuted = false;
   #heardAgainMs = Number.NEGATIVE_INFINITY;
   #departure: Departure | undefined;
-  #lastMeta: Uint8Array = new Uint8Array();
-  #lastUrgent = "";
   #lastLinks = "";
+  #lastReadiness: Readiness = "reading-sources";
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
@@ -228,10 +227,21 @@ export class Speaker {
     }
   }
 
-  /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
+  /** What settling itself brings about (own metadata is news, too) is settled after it, never within it. */
   #settle(nowMs: number): void {
-    if (this.#isClosed) return;
-    this.#hasNews = false;
+    this.#hasNews = true;
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    while (this.#hasNews && !this.#isClosed) {
+      this.#hasNews = false;
+      this.#settleOnce(nowMs);
+    }
+    this.#isSettling = false;
+    this.#arm(nowMs);
+  }
+
+  /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
+  #settleOnce(nowMs: number): void {
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
     const links = this.#refreshLinks(nowMs);
@@ -249,8 +259,8 @@ export class Speaker {
     for (const node of this.#rivals) this.#announcer.handle({ kind: "rival", node }, nowMs);
     this.#rivals.clear();
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
+    this.#reportReadiness();
     this.#depart(nowMs);
-    this.#arm(nowMs);
   }
 
   /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
@@ -295,14 +305,8 @@ export class Speaker {
 
   #tellWord(nowMs: number): void {
     if (this.#gossip === undefined || !this.#isOpen) return;
-    const word = this.#council.word(nowMs);
-    const meta = encodeWord(word);
-    if (bytesEqual(meta, this.#lastMeta)) return;
-    const urgent = urgentPartOf(word);
-    const isUrgent = urgent !== this.#lastUrgent;
-    this.#lastMeta = meta;
-    this.#lastUrgent = urgent;
-    this.#gossip.command({ kind: "set-meta", meta, isUrgent });
+    const command = this.#wordTeller.tell(this.#council.word(nowMs));
+    if (command !== undefined) this.#gossip.command(command);
   }
 
   #sendMessage(to: readonly string[], message: HandoverMessage): void {
@@ -333,6 +337,13 @@ export class Speaker {
       this.#departure = { ...this.#departure, isReported: true };
       this.#report({ kind: "left" });
     }
+  }
+
+  #reportReadiness(): void {
+    const readiness = this.#council.readiness();
+    if (readiness === this.#lastReadiness) return;
+    this.#lastReadiness = readiness;
+    this.#report({ kind: "readiness", readiness });
   }
 
   #nextDeadlineMs(nowMs: number): number {
@@ -378,13 +389,4 @@ export class Speaker {
 
 function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
   return deadlineMs !== undefined && deadlineMs <= nowMs;
-}
-
-/** What must reach every member at once: readiness, leaving, stepping down, and which links carry (D4). */
-function urgentPartOf(word: NodeWord): string {
-  return JSON.stringify([
-    word.flags,
-    word.ruleInUse,
-    word.links.map(({ index, isUsable, mac }) => [index, isUsable, mac]),
-  ]);
 }

@@ -3,9 +3,10 @@ import type { AddressDocument } from "../api/address.ts";
 import type { StatusDocument } from "../api/status.ts";
 import type { SnapshotMessage } from "../src/desired/snapshot-difference.ts";
 import type { Timing } from "../src/gossip/timing.ts";
+import type { Timings, WireCounters } from "../src/metrics/counters.ts";
 import type { Ip } from "../src/net/ip.ts";
-import type { LeaderChange } from "./leadership.ts";
 import type { PeerEndpoint } from "./peers.ts";
+import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
 
 /** Gossip as the wire thread runs it; names are resolved and files are read by the main thread. */
 export interface GossipSettings {
@@ -16,15 +17,9 @@ export interface GossipSettings {
 }
 
 export interface WireSettings {
-  readonly nodeName: string;
+  readonly speaker: SpeakerSettings;
   /** Absent: gossip is off, this node is alone. */
   readonly gossip?: GossipSettings;
-  readonly electionCap: "auto" | "metallb" | "arpeggio";
-  readonly loadBalancerClass: string;
-  readonly ignoresExcludeLabel: boolean;
-  readonly ignoresCordon: boolean;
-  /** Regular expressions of link names that are never answered on. */
-  readonly excludedLinks: readonly string[];
   readonly beats: Int32Array<SharedArrayBuffer>;
 }
 
@@ -36,18 +31,17 @@ export type ToWire =
   | { readonly kind: "peers"; readonly endpoints: readonly PeerEndpoint[] }
   | { readonly kind: "step-down"; readonly isWanted: boolean }
   | { readonly kind: "leave" }
-  | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "counters" }
+  | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "totals" }
   | { readonly kind: "ask-address"; readonly id: number; readonly ip: Ip };
 
+/** Totals for the metrics, and the timings since the last asking. */
+export interface WireTotals {
+  readonly counters: WireCounters;
+  readonly timings: Timings;
+}
+
 export type FromWire =
-  | { readonly kind: "leaders"; readonly changes: readonly LeaderChange[] }
-  | {
-      readonly kind: "log";
-      readonly severity: "info" | "warn" | "error";
-      readonly message: string;
-      readonly fields: Readonly<Record<string, string | number>>;
-    }
+  | { readonly kind: "note"; readonly note: SpeakerNote }
   | { readonly kind: "status"; readonly id: number; readonly status: WireStatus }
-  | { readonly kind: "counters"; readonly id: number; readonly counters: unknown }
-  | { readonly kind: "address"; readonly id: number; readonly address: AddressDocument | undefined }
-  | { readonly kind: "left" };
+  | { readonly kind: "totals"; readonly id: number; readonly totals: WireTotals }
+  | { readonly kind: "address"; readonly id: number; readonly address?: AddressDocument };

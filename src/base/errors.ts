@@ -15,6 +15,10 @@ export type ErrorCode =
   | "ERR_HTTP_TIMEOUT"
   /** A listener could not be opened. */
   | "ERR_LISTEN"
+  /** The wire thread ended; without it the process is of no use. */
+  | "ERR_THREAD_ENDED"
+  /** The wire thread gave no answer in time. */
+  | "ERR_THREAD_SILENT"
   /** The address in an option is no address of this host. */
   | "ERR_BIND_ADDRESS";
 

@@ -4,7 +4,6 @@ import { type ConfigReading, readConfigFiles } from "../../speaker/config-files.
 import { parseExcludedLinks } from "../../speaker/excluded-links.ts";
 import type { GossipOptions } from "../../speaker/options.ts";
 import { parseOptions } from "../../speaker/options.ts";
-import { parseGoDuration, parseTimingFile } from "../../speaker/timing-file.ts";
 import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
 
 /** Every key that MetalLB reads. */
@@ -30,11 +29,6 @@ const TIMING = {
   EnableCompression: true,
 };
 
-function timingProblems(changed: Record<string, unknown>): readonly string[] {
-  const file = parseTimingFile(JSON.stringify({ ...TIMING, ...changed }));
-  return file.ok ? [] : file.problems;
-}
-
 function read(gossip: Partial<GossipOptions>, files: Record<string, Uint8Array>, excludeLinksFile?: string) {
   const host = { hostname: "n1", workingFolder: "/", isReadable: () => false };
   const invocation = parseOptions(["--source=files:/m"], {}, host);
@@ -53,88 +47,6 @@ function problemsOf(reading: ConfigReading): readonly string[] {
 function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
-
-describe("parseTimingFile", () => {
-  it("reads MetalLB's keys", () => {
-    expect(parseTimingFile(JSON.stringify(TIMING))).to.deep.equal({
-      ok: true,
-      timing: {
-        tcpTimeoutMs: 3_000,
-        pushPullIntervalMs: 60_000,
-        probeTimeoutMs: 200,
-        probeIntervalMs: 400,
-        gossipIntervalMs: 100,
-        gossipToTheDeadMs: 20_000,
-        indirectChecks: 2,
-        retransmitMult: 3,
-        suspicionMult: 5,
-        suspicionMaxTimeoutMult: 7,
-        awarenessMaxMultiplier: 9,
-        gossipNodes: 4,
-        udpBufferBytes: 1_200,
-        disablesTcpPings: true,
-        verifiesIncoming: true,
-        verifiesOutgoing: true,
-        compresses: true,
-        deadNodeReclaimMs: 0,
-      },
-    });
-  });
-
-  it("takes a missing switch for false and a missing number for 0, as MetalLB does, whatever the case of keys", () => {
-    const { EnableCompression, IndirectChecks, TCPTimeout, ...rest } = TIMING;
-    const file = parseTimingFile(JSON.stringify({ ...rest, tcptimeout: TCPTimeout, Unknown: 1 }));
-    expect(file).to.have.nested.include({ "timing.compresses": false, "timing.indirectChecks": 0 });
-    expect([EnableCompression, IndirectChecks]).to.deep.equal([true, 2]);
-  });
-
-  it("lists all that is wrong", () => {
-    expect(
-      timingProblems({
-        ProbeInterval: undefined,
-        ProbeTimeout: 5,
-        GossipInterval: "fast",
-        SuspicionMult: 0,
-        GossipNodes: 1.5,
-        UDPBufferSize: undefined,
-        DisableTcpPings: "no",
-      }),
-    ).to.deep.equal([
-      'ProbeTimeout 5 is no duration such as "500ms"',
-      "ProbeInterval is missing",
-      'GossipInterval "fast" is no duration such as "500ms"',
-      "SuspicionMult 0 is no whole number of at least 1",
-      "GossipNodes 1.5 is no whole number of at least 0",
-      "UDPBufferSize 0 is no whole number of at least 1024",
-      'DisableTcpPings "no" is neither true nor false',
-    ]);
-  });
-
-  for (const text of ["", "{", "[]", "null", "1"]) {
-    it(`refuses ${JSON.stringify(text)}`, () => {
-      expect(parseTimingFile(text)).to.deep.equal({ ok: false, problems: ["it is no JSON object"] });
-    });
-  }
-});
-
-describe("parseGoDuration", () => {
-  for (const [text, ms] of [
-    ["0", 0],
-    ["500ms", 500],
-    ["1h2m3.5s", 3_723_500],
-    ["1.5h", 5_400_000],
-    [".5s", 500],
-    ["5.s", 5_000],
-    ["250us", 0.25],
-    ["250µs", 0.25],
-    ["1m0s", 60_000],
-  ] as const) {
-    it(`reads ${text}`, () => expect(parseGoDuration(text)).to.be.closeTo(ms, 1e-9));
-  }
-  for (const text of ["", "5", "-5s", "s", "1 s", "1d", "1s5", ".s", "1..5s"]) {
-    it(`refuses "${text}"`, () => expect(parseGoDuration(text)).to.equal(undefined));
-  }
-});
 
 describe("parseExcludedLinks", () => {
   it("reads MetalLB's list", () => {

@@ -1,0 +1,179 @@
+/** `/status` as the wire thread knows it, from the very values that drive the wire (DESIGN §1). Reads, decides nothing. */
+import type { ADDRESS_STATES } from "../api/reasons.ts";
+import type { AddressState } from "../src/announcer/ports.ts";
+import type { RefusedService } from "../src/desired/group.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
+import { compareIps, familyOf, type Ip } from "../src/net/ip.ts";
+import { formatPrefix } from "../src/net/prefix.ts";
+import { linkReason } from "./own-links.ts";
+import type { Speaker } from "./speaker.ts";
+import type { WireStatus } from "./thread-messages.ts";
+
+type AddressStatus = WireStatus["addresses"][number];
+export type AddressFields = Omit<AddressStatus, "group" | "services">;
+
+/** What the shell around the speaker adds. */
+export interface StatusContext {
+  readonly nodeName: string;
+  readonly nowMs: number;
+  readonly startedMs: number;
+  readonly isEncrypted: boolean;
+  /** Sentences about sockets of a link, by index. */
+  readonly linkProblems: ReadonlyMap<number, readonly string[]>;
+  /** ISO 8601 of a monotonic time. */
+  readonly isoOf: (atMs: number) => string;
+}
+
+export function statusOf(speaker: Speaker, context: StatusContext): WireStatus {
+  const { council, gossip } = speaker;
+  const { isoOf, nowMs } = context;
+  const word = council.word(nowMs);
+  const readySinceMs = council.standing.readySinceMs;
+  return {
+    node: context.nodeName,
+    at: isoOf(nowMs),
+    startedAt: isoOf(context.startedMs),
+    ready: {
+      isReady: readySinceMs !== undefined,
+      reason: council.readiness(),
+      since: isoOf(readySinceMs ?? context.startedMs),
+    },
+    word: {
+      highestRule: word.highestRule,
+      ruleInUse: word.ruleInUse,
+      flags: [...word.flags],
+      readySeconds: word.readySeconds,
+      restarts: word.restarts,
+      refutes: word.refutes,
+      links: word.links.map((link) => ({ ...link })),
+      prefixes: word.prefixes.map(({ linkIndex, prefix }) => ({ linkIndex, prefix: formatPrefix(prefix) })),
+      isTruncated: word.isTruncated,
+    },
+    election: {
+      rule: council.rule.rule,
+      reason: gossip === undefined ? "gossip-off" : council.rule.reason,
+      since: isoOf(council.rule.sinceMs),
+    },
+    gossip: {
+      isOn: gossip !== undefined,
+      isEncrypted: context.isEncrypted,
+      ...(gossip === undefined ? {} : { endpoint: formatEndpoint(gossip.self.endpoint) }),
+    },
+    members: membersOf(speaker, context, word.flags),
+    links: linksOf(speaker, context),
+    addresses: addressesOf(speaker, context),
+  };
+}
+
+function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonly string[]): WireStatus["members"] {
+  const { gossip, members } = speaker;
+  if (gossip === undefined) return [];
+  const own = { member: gossip.self, word: { flags: ownFlags } };
+  return [own, ...members.all()]
+    .map(({ member, word }) => ({
+      name: member.name,
+      state: member.state,
+      since: isoOf(member.sinceMs),
+      endpoint: formatEndpoint(member.endpoint),
+      incarnation: member.incarnation,
+      isGo: word === undefined,
+      isReady: word === undefined || word.flags.includes("ready"),
+      flags: [...((word?.flags ?? []) as WireStatus["word"]["flags"])],
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function linksOf({ council }: Speaker, { nowMs, linkProblems }: StatusContext): WireStatus["links"] {
+  return council.links(nowMs).map((judged) => {
+    const reason = linkReason(judged);
+    return {
+      name: judged.link.name,
+      index: judged.link.index,
+      mac: judged.link.mac,
+      prefixes: judged.link.prefixes.map(formatPrefix),
+      isUsable: judged.isUsable,
+      ...(reason === undefined ? {} : { reason }),
+      problems: [...(linkProblems.get(judged.link.index) ?? [])],
+    };
+  });
+}
+
+function addressesOf(speaker: Speaker, context: StatusContext): WireStatus["addresses"] {
+  const states = statesByIp(speaker);
+  const elected = speaker.council.decisions.flatMap(({ group }) =>
+    group.addresses.flatMap((ip) => {
+      const fields = electedFields(speaker, ip, context, states.get(ip));
+      const services = group.services
+        .filter(({ addresses }) => addresses.includes(ip))
+        .map(({ namespace, name }) => `${namespace}/${name}`);
+      return fields === undefined ? [] : [{ ip, status: { ...fields, group: group.key, services } }];
+    }),
+  );
+  const known = new Set(elected.map(({ ip }) => ip));
+  const refused = refusedByIp(speaker.council.derived.refused, known);
+  const unelected = [...refused].map(([ip, services]) => ({
+    ip,
+    status: {
+      ...refusedFields(ip, services[0]?.reason ?? "no-pool", context),
+      services: services.map(({ namespace, name }) => `${namespace}/${name}`),
+    },
+  }));
+  return [...elected, ...unelected].toSorted((a, b) => compareIps(a.ip, b.ip)).map(({ status }) => status);
+}
+
+/** Addresses that no election decides, with the Services that were refused for them. */
+export function refusedByIp(
+  refused: readonly RefusedService[],
+  elected: ReadonlySet<Ip>,
+): ReadonlyMap<Ip, readonly RefusedService[]> {
+  const byIp = new Map<Ip, RefusedService[]>();
+  for (const service of refused) {
+    for (const ip of service.addresses) {
+      if (elected.has(ip)) continue;
+      byIp.set(ip, [...(byIp.get(ip) ?? []), service]);
+    }
+  }
+  return byIp;
+}
+
+export function statesByIp({ announcer }: Speaker): ReadonlyMap<Ip, AddressState> {
+  return new Map(announcer.addressStates().map((state) => [state.ip, state]));
+}
+
+export function electedFields(
+  speaker: Speaker,
+  ip: Ip,
+  { isoOf }: StatusContext,
+  state: AddressState | undefined,
+): AddressFields | undefined {
+  const leadership = speaker.council.leadership.get(ip);
+  if (leadership === undefined) return undefined;
+  const { leader, previousLeader, reason, sinceMs } = leadership;
+  return {
+    address: ip,
+    state: phaseOf(state, leader),
+    reason,
+    since: isoOf(sinceMs),
+    requestsAnswered: state?.requestsAnswered ?? 0,
+    ...(leader === undefined ? {} : { leader }),
+    ...(previousLeader === undefined ? {} : { previousLeader }),
+    ...(state?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(state.lastAnnouncementMs) }),
+  };
+}
+
+export function refusedFields(
+  ip: Ip,
+  reason: RefusedService["reason"],
+  { isoOf, startedMs }: StatusContext,
+): AddressFields {
+  return { address: ip, state: "nobody", reason, since: isoOf(startedMs), requestsAnswered: 0 };
+}
+
+function phaseOf(state: AddressState | undefined, leader: string | undefined): (typeof ADDRESS_STATES)[number] {
+  if (state !== undefined && state.phase !== "stopped") return state.phase;
+  return leader === undefined ? "nobody" : "follower";
+}
+
+function formatEndpoint({ ip, port }: Endpoint): string {
+  return familyOf(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
+}
