@@ -8,6 +8,9 @@ import { rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { BACKEND_PORT, SPEAKER_HTTP_PORT } from "./topology.ts";
 
+/** A second's requests at once: what the client's kernel sends again when a take-over ends its wait. */
+const BACKLOG = 4_096;
+
 const [, , node = "", socketPath = ""] = process.argv;
 const body = `${node}\n`;
 const answer = `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
@@ -18,7 +21,7 @@ const backend = createServer((socket) => {
   socket.on("error", () => socket.destroy());
   socket.once("data", () => socket.end(answer));
 });
-backend.listen(BACKEND_PORT, "::");
+backend.listen({ port: BACKEND_PORT, host: "::", backlog: BACKLOG });
 
 rmSync(socketPath, { force: true });
 const door = createServer((outside) => {

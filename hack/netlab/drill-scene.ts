@@ -51,15 +51,17 @@ export class DrillScene {
     await sleep(WARM_UP_MS);
   }
 
-  /** Until another node than the leader has both claimed the address and answered a request; false: 15 s went by. */
-  async takeOver(): Promise<boolean> {
+  /** Until another node than the leader has both claimed the address and answered a request since the deed; false: 15 s went by. */
+  async takeOver(deedMs: number): Promise<boolean> {
     const { leader } = this;
     const frame = await this.#watcher.waitFor(
-      (report): report is WatcherReport => report.kind === "claimed-by" && report.mac !== leader.mac,
+      (report): report is WatcherReport =>
+        report.kind === "claimed-by" && report.mac !== leader.mac && report.atMs >= deedMs,
       TAKE_OVER_TIMEOUT_MS,
     );
     const reply = await this.#client.waitFor(
-      (report): report is ClientReport => report.kind === "answered-by" && report.node !== leader.name,
+      (report): report is ClientReport =>
+        report.kind === "answered-by" && report.node !== leader.name && report.atMs >= deedMs,
       TAKE_OVER_TIMEOUT_MS,
     );
     return frame !== undefined && reply !== undefined;

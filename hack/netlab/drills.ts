@@ -40,7 +40,7 @@ async function crash(scene: DrillScene): Promise<Deed> {
   const deedMs = monotonicMs();
   scene.faults.pullCable(scene.leader);
   await killNode(scene.lab, scene.leader);
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   return { deedMs };
 }
@@ -48,7 +48,7 @@ async function crash(scene: DrillScene): Promise<Deed> {
 async function kill(scene: DrillScene): Promise<Deed> {
   const deedMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGKILL");
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   return { deedMs };
 }
@@ -56,7 +56,7 @@ async function kill(scene: DrillScene): Promise<Deed> {
 async function freeze(scene: DrillScene): Promise<Deed> {
   const deedMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGSTOP");
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   const thawMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGCONT");
@@ -67,7 +67,7 @@ async function freeze(scene: DrillScene): Promise<Deed> {
 async function linkDown(scene: DrillScene): Promise<Deed> {
   const deedMs = monotonicMs();
   scene.faults.pullCable(scene.leader);
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   scene.faults.plugCable(scene.leader);
   await scene.agree();
@@ -78,7 +78,7 @@ async function linkDown(scene: DrillScene): Promise<Deed> {
 async function partition(scene: DrillScene): Promise<Deed> {
   const deedMs = monotonicMs();
   scene.faults.partition(scene.leader);
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   scene.faults.healPartition(scene.leader);
   await scene.agree();
@@ -91,7 +91,7 @@ async function stepDown(scene: DrillScene): Promise<Deed> {
   const asked = await callSpeaker(scene.lab, scene.leader, "POST", "/step-down");
   if (asked === undefined || asked.status >= 300)
     throw new Error(`step-down was refused: ${asked?.body ?? "no answer"}`);
-  await scene.takeOver();
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   await callSpeaker(scene.lab, scene.leader, "DELETE", "/step-down");
   await scene.agree();

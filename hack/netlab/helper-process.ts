@@ -1,6 +1,6 @@
 /** A program of the lab that runs in a namespace as long as its drill, and talks over IPC. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { inNamespace } from "./run-command.ts";
+import { asInstrument, inNamespace } from "./run-command.ts";
 
 export class HelperProcess<Command, Report extends { readonly kind: string }> {
   readonly #child: ChildProcess;
@@ -10,7 +10,7 @@ export class HelperProcess<Command, Report extends { readonly kind: string }> {
 
   /** `program` is the path of a script that ends when its IPC channel is closed, so that it cannot outlive us. */
   constructor(namespace: string, program: string) {
-    const [command = "", ...argv] = inNamespace(namespace, [process.execPath, program]);
+    const [command = "", ...argv] = inNamespace(namespace, asInstrument([process.execPath, program]));
     this.#child = spawn(command, argv, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
     this.#child.on("message", (report: Report) => {
       this.#reports.push(report);

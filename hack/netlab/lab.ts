@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { buildManifests } from "./manifests.ts";
 import { buildNetwork, removeNetwork } from "./network.ts";
 import { killProcess, livingPid, recordedRoles, signalProcess, startProcess, waitUntilGone } from "./processes.ts";
+import { asInstrument } from "./run-command.ts";
 import { buildTopology, type Host, type Topology } from "./topology.ts";
 
 export interface Lab {
@@ -97,12 +98,8 @@ export function startSpeaker(lab: Lab, node: Host): void {
 
 export function startBackend(lab: Lab, node: Host): void {
   if (livingPid(nodeFolder(lab, node), "backend") !== undefined) return;
-  startProcess(nodeFolder(lab, node), "backend", node.namespace, [
-    process.execPath,
-    BACKEND_PROGRAM,
-    node.name,
-    doorSocket(lab, node),
-  ]);
+  const argv = asInstrument([process.execPath, BACKEND_PROGRAM, node.name, doorSocket(lab, node)]);
+  startProcess(nodeFolder(lab, node), "backend", node.namespace, argv);
 }
 
 export function signalSpeaker(lab: Lab, node: Host, signal: NodeJS.Signals): boolean {

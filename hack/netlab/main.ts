@@ -162,7 +162,6 @@ async function showStatus(lab: Lab, isJson: boolean): Promise<void> {
 
 async function trace(lab: Lab): Promise<void> {
   const abort = new AbortController();
-  // Whoever read the trace has seen enough.
   process.stdout.on("error", () => abort.abort());
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => abort.abort());
   await traceSegment(lab.topology, print, abort.signal);
@@ -198,6 +197,8 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
+// Whoever reads what we print may have seen enough.
+process.stdout.on("error", () => undefined);
 try {
   await run(readRequest(process.argv.slice(2)));
 } catch (error) {

@@ -132,7 +132,11 @@ function addressProblems(documents: readonly StatusDocument[], address: Ip): rea
   const leading = documents.filter(({ addresses }) =>
     addresses.some((entry) => entry.address === address && entry.state === "leading"),
   );
-  return leading.length === 1 && leading[0]?.node === leader ? [] : [`${address} is led by ${leading.length} nodes`];
+  if (leading.length !== 1 || leading[0]?.node !== leader) return [`${address} is led by ${leading.length} nodes`];
+  const isHandedOver = documents.every(({ addresses }) =>
+    addresses.every((entry) => entry.address !== address || entry.state !== "handing-over"),
+  );
+  return isHandedOver ? [] : [`${address} is still being handed over`];
 }
 
 function leaderOf({ addresses }: StatusDocument, address: Ip): string | undefined {
