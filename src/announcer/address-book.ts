@@ -22,6 +22,12 @@ import type {
 
 type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
 
+/** Claims of a series end 180 ms after its start: one that comes so long after a refusal belongs to a new series. */
+const REFUSAL_MS = 1_000;
+
+/** What is said to who claims or asks: our claim, "yielded", or nothing yet, because our claim follows when we are armed. */
+type Stand = "leads" | "yields" | "returns";
+
 export class AddressBook {
   /** The addresses by their bytes, for received frames. */
   readonly table = new AddressTable<Address>();
@@ -143,8 +149,8 @@ export class AddressBook {
     if (phase === "leading") return;
     this.#handover.endClaims(address.ip);
     address.resumedFrom = undefined;
-    if (address.refusedNode !== undefined) this.#yieldTo(address.refusedNode, address.duty.group, [address.ip]);
-    address.refusedNode = undefined;
+    if (address.refused !== undefined) this.#yieldTo(address.refused.node, address.duty.group, [address.ip]);
+    if (phase !== "handing-over") address.refused = undefined;
     if (!wasAnswering || address.isAnswering()) return;
     address.answeredOn = [];
     this.#notes.push({ kind: "stopped", ip: address.ip, cause });
@@ -162,45 +168,47 @@ export class AddressBook {
       case "claim":
         return this.#takeClaim(message, isMute, nowMs);
       case "yielded":
-        return this.#takeYielded(message);
+        return this.#takeYielded(message, nowMs);
       case "lead-question":
-        return this.#answerClaimant(message, isMute, (address) => address?.isArmed === true);
+        return this.#answerClaimant(message, isMute, (address) => (address.isArmed ? "leads" : "yields"));
     }
   }
 
   /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */
   #takeClaim(claim: Claim, isMute: boolean, nowMs: number): void {
-    this.#answerClaimant(claim, isMute, (address) => address !== undefined && this.#withstands(address, claim, nowMs));
+    this.#answerClaimant(claim, isMute, (address) => this.#stand(address, claim, nowMs));
   }
 
-  /** Whether this node goes on leading the address in the face of the claim; if not, it is silent from now on. */
-  #withstands(address: Address, claim: Claim, nowMs: number): boolean {
-    if (address.phase === "handing-over") this.#enter(address, "stopped", "claimed");
-    if (address.duty.role !== "lead") return false;
+  /** What a claim does to the address: whoever does not lead it after this is silent from now on. */
+  #stand(address: Address, claim: Claim, nowMs: number): Stand {
+    if (address.phase === "handing-over" && !wasSilencedByUs(address, claim, nowMs)) {
+      address.refused = undefined;
+      this.#enter(address, "stopped", "claimed");
+    }
+    if (address.duty.role !== "lead") return "yields";
     const isBetter = compareClaims(this.#claimant(address.duty), claim) < 0;
     if (isBetter && address.isArmed) {
-      address.refusedNode = claim.node;
-      return true;
+      address.refused = { node: claim.node, atMs: nowMs };
+      return "leads";
     }
     if (isBetter && address.phase === "stopped") {
       // The winner's claim has become worse than ours: the contest is won after all. A third one's says nothing of the winner.
-      const isWon = this.#handover.winnerOf(address.ip)?.node === claim.node;
-      if (isWon) this.#resume(address, claim.node);
-      return isWon;
+      if (this.#handover.winnerOf(address.ip)?.node !== claim.node) return "yields";
+      this.#resume(address, claim.node);
+      return "returns";
     }
     // A better claim; or any claim for what no link of ours lets us answer.
-    // It hears from us as any claimant does, so nothing else is owed to it.
-    if (address.refusedNode === claim.node) address.refusedNode = undefined;
+    if (address.refused?.node === claim.node) address.refused = undefined;
     this.#enter(address, "stopped", "claimed");
     this.#handover.silence(address.duty, { node: claim.node, basis: claim.basis }, nowMs);
-    return false;
+    return "yields";
   }
 
-  #takeYielded({ addresses, node }: Yielded): void {
+  #takeYielded({ addresses, node }: Yielded, nowMs: number): void {
     for (const ip of addresses) {
       if (this.#handover.hearYielded(ip, node)) this.#notes.push({ kind: "yielded-by", ip, node });
       const address = this.#addresses.get(ip);
-      if (address !== undefined && this.#handover.winnerOf(ip)?.node === node) this.#resume(address, node);
+      if (address !== undefined && this.#handover.believesYielded(ip, node, nowMs)) this.#resume(address, node);
     }
   }
 
@@ -212,17 +220,14 @@ export class AddressBook {
   }
 
   /** Tells who claims or asks: our claim for what we lead, "yielded" for the rest. */
-  #answerClaimant(
-    asked: Claim | LeadQuestion,
-    isMute: boolean,
-    leads: (address: Address | undefined) => boolean,
-  ): void {
+  #answerClaimant(asked: Claim | LeadQuestion, isMute: boolean, standOf: (address: Address) => Stand): void {
     const yielded: Ip[] = [];
     const led: Duty[] = [];
     for (const ip of asked.addresses) {
       const address = this.#addresses.get(ip);
-      if (leads(address) && address !== undefined) led.push(address.duty);
-      else yielded.push(ip);
+      const stand = address === undefined ? "yields" : standOf(address);
+      if (stand === "yields") yielded.push(ip);
+      if (stand === "leads" && address !== undefined) led.push(address.duty);
     }
     if (!isMute) this.#messages.push(...claimsOf(this.#nodeName, led, [asked.node]));
     if (yielded.length > 0) this.#yieldTo(asked.node, asked.group, yielded);
@@ -250,4 +255,9 @@ export class AddressBook {
     if (nextLeader?.sendsClaims === true) this.#yieldTo(nextLeader.node, group, [address.ip]);
     return true;
   }
+}
+
+/** Whether the claim may be older than our refusal, which has silenced its sender: then it does not say that the sender answers. */
+function wasSilencedByUs({ refused }: Address, claim: Claim, nowMs: number): boolean {
+  return refused?.node === claim.node && nowMs - refused.atMs < REFUSAL_MS;
 }

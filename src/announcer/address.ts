@@ -22,8 +22,8 @@ export class Address {
   hasAnnounced = false;
   requestsAnswered = 0;
   lastAnnouncementMs: number | undefined;
-  /** Whose claim was worse than ours: it waits for a word when we stop leading. */
-  refusedNode: string | undefined;
+  /** Whose claim was last found worse than ours: it waits for a word when we stop leading. */
+  refused: { readonly node: string; readonly atMs: number } | undefined;
   /** The winner of a lost contest that has given way: we take it from there, not from the previous leader of the duty. */
   resumedFrom: string | undefined;
   /** Whom it was claimed from since it was won. */

@@ -7,6 +7,8 @@ import type { Duty, HandoverMessage } from "./ports.ts";
 export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
 /** How long a silenced leader waits before it asks the winner again (DESIGN D9: silence for 1 s). */
 export const QUESTION_INTERVAL_MS = 1_000;
+/** Datagrams that are older than another by more than this do not arrive after it. */
+const OVERTAKING_MS = 100;
 /** After so many questions without answer the winner is taken for gone. */
 export const UNANSWERED_QUESTIONS = 3;
 
@@ -60,6 +62,18 @@ export class Handover {
 
   winnerOf(ip: Ip): Claimant | undefined {
     return this.#silences.get(ip)?.winner;
+  }
+
+  /**
+   * The winner says that it has yielded: whether that may be believed. Unasked, it may be older than the claim that silenced us
+   * (datagrams overtake each other): then it is asked as soon as what was under way has arrived.
+   */
+  believesYielded(ip: Ip, node: string, nowMs: number): boolean {
+    const silence = this.#silences.get(ip);
+    if (silence?.winner.node !== node) return false;
+    if (silence.unanswered > 0) return true;
+    silence.nextMs = Math.min(silence.nextMs, nowMs + OVERTAKING_MS);
+    return false;
   }
 
   endSilence(ip: Ip): void {
