@@ -3,8 +3,10 @@
  * process. Pure: addresses in, instructions out.
  *
  * ARP passes when its target or its sender is in the set, whatever the operation; IPv6 passes when it is a Neighbor
- * Solicitation or Advertisement whose target is in the set. A frame with a VLAN tag other than that of VLAN 0 (a
- * priority tag) belongs to another network and is dropped here; the kernel has stripped the tag, so it is asked for it.
+ * Solicitation or Advertisement whose target is in the set. A frame for another host's MAC, or with a VLAN tag other
+ * than that of VLAN 0 (a priority tag), concerns somebody else and is dropped here. Before a socket of one protocol
+ * sees a frame, the kernel takes the tag away, and of a foreign VLAN it leaves only this: the packet is "for another
+ * host", even a broadcast. (On the conduit link of a DSA switch it leaves the tag itself.)
  *
  * Sets are searched by binary trees, for a stranger's packet pays for the whole search. Conditional jumps reach 255
  * instructions only, so every fragment is written to be left at its end: a miss falls through to what follows it.
@@ -51,10 +53,12 @@ const RETURN = 0x06;
 
 /** Bytes of the frame that pass: all of them. */
 const WHOLE_FRAME = 0xffff_ffff;
-/** SKF_AD_OFF + SKF_AD_VLAN_TAG and SKF_AD_VLAN_TAG_PRESENT: "loads" of what the kernel knows beside the bytes. */
+/** SKF_AD_OFF + SKF_AD_PKTTYPE, SKF_AD_VLAN_TAG, SKF_AD_VLAN_TAG_PRESENT: what the kernel knows beside the bytes. */
+const PACKET_TYPE = 0xffff_f004;
 const VLAN_TAG = 0xffff_f02c;
 const VLAN_TAG_PRESENT = 0xffff_f030;
 const VLAN_ID_BITS = 0xfff;
+const PACKET_OTHERHOST = 3;
 
 const ETHERTYPE_OFFSET = 12;
 const ETHERTYPE: Readonly<Record<Family, number>> = { 4: 0x0806, 6: 0x86dd };
@@ -117,7 +121,7 @@ export function encodeFilter(program: readonly BpfInstruction[]): Uint8Array {
 }
 
 function programOf(family: Family, entries: readonly Entry[]): BpfInstruction[] {
-  const head = [...dropForeignVlan(), ...requireValue(LOAD_HALF, ETHERTYPE_OFFSET, ETHERTYPE[family])];
+  const head = [...dropForeign(), ...requireValue(LOAD_HALF, ETHERTYPE_OFFSET, ETHERTYPE[family])];
   if (family === 4) {
     return [...head, ...searchAt(ARP_TARGET_OFFSET, entries), ...searchAt(ARP_SENDER_OFFSET, entries), dropFrame()];
   }
@@ -133,8 +137,11 @@ function programOf(family: Family, entries: readonly Entry[]): BpfInstruction[] 
   ];
 }
 
-function dropForeignVlan(): BpfInstruction[] {
+function dropForeign(): BpfInstruction[] {
   return [
+    load(LOAD_WORD, PACKET_TYPE),
+    jump(JUMP_EQUAL, PACKET_OTHERHOST, 0, 1),
+    dropFrame(),
     load(LOAD_WORD, VLAN_TAG_PRESENT),
     jump(JUMP_EQUAL, 0, 3, 0),
     load(LOAD_WORD, VLAN_TAG),
