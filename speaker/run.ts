@@ -1,0 +1,235 @@
+/** The main thread's composition root (DESIGN D16): sources, HTTP, metrics and logs around the wire thread. It may stall. */
+import { readFile } from "node:fs/promises";
+import type { StatusDocument } from "../api/status.ts";
+import { ArpeggioError } from "../src/base/errors.ts";
+import type { Log } from "../src/base/log.ts";
+import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
+import { FolderSource } from "../src/files/folder-source.ts";
+import { type HttpServer, openHttpServer } from "../src/http/server.ts";
+import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
+import { SystemClock } from "../src/sys/system-clock.ts";
+import { readConfigFiles, type SpeakerConfig } from "./config-files.ts";
+import type { Readiness } from "./council.ts";
+import { GOSSIP_DROP_REASONS, PACKET_DROP_REASONS } from "./drop-reasons.ts";
+import { findBindEndpoint } from "./gossip-bind.ts";
+import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, HeartbeatWatch } from "./heartbeat.ts";
+import { takeInstanceLock } from "./instance-lock.ts";
+import { LeaderLog } from "./leader-log.ts";
+import type { GossipOptions, SpeakerOptions } from "./options.ts";
+import { type PeerEndpoint, peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
+import { RunRecord } from "./run-record.ts";
+import { filesStatus } from "./sources.ts";
+import type { SpeakerNote } from "./speaker-ports.ts";
+import { VERSION } from "./version.ts";
+import { WireClient } from "./wire-client.ts";
+
+/** From the signal to the end, whatever happens: less than the 15 s that the manifests grant (DESIGN D8). */
+const SHUTDOWN_LIMIT_MS = 14_000;
+
+const READINESS_SENTENCES: Readonly<Record<Readiness, string>> = {
+  ready: "ready",
+  "reading-sources": "not ready: the sources were not read completely yet",
+  "opening-sockets": "not ready: packet sockets are not open on every usable link yet",
+  "joining-peers": "not ready: no peer has answered yet",
+};
+
+export interface Exits {
+  readonly fail: (error: unknown) => never;
+  readonly refuse: (problems: readonly string[]) => never;
+}
+
+export async function runSpeaker(options: SpeakerOptions, log: Log, exits: Exits): Promise<void> {
+  const clock = new SystemClock();
+  await takeInstanceLock(options.nodeName);
+  const reading = await readConfigFiles(options, (path) => readFile(path));
+  if (!reading.ok) return exits.refuse(reading.problems);
+  const speaker = new MainThread(options, log, clock, exits);
+  await speaker.start(reading.config);
+}
+
+class MainThread {
+  readonly #options: SpeakerOptions;
+  readonly #log: Log;
+  readonly #clock: SystemClock;
+  readonly #exits: Exits;
+  readonly #beats = createHeartbeats();
+  readonly #wireWatch: HeartbeatWatch;
+  readonly #leaderLog: LeaderLog;
+  readonly #metrics: Metrics;
+  #wire: WireClient | undefined;
+  readonly #record: RunRecord;
+  #http: HttpServer | undefined;
+  #source: FolderSource | undefined;
+  #snapshot: ClusterSnapshot | undefined;
+  #problems: readonly string[] = [];
+  #namedPeers: readonly PeerEndpoint[] = [];
+  #lastChangeMs: number | undefined;
+  #readiness: Readiness = "reading-sources";
+  #isStopping = false;
+
+  constructor(options: SpeakerOptions, log: Log, clock: SystemClock, exits: Exits) {
+    this.#options = options;
+    this.#log = log;
+    this.#clock = clock;
+    this.#exits = exits;
+    this.#wireWatch = new HeartbeatWatch(this.#beats, "wire", clock.nowMs());
+    this.#record = new RunRecord(options.cacheFolder);
+    this.#leaderLog = new LeaderLog(log, clock, options.nodeName);
+    this.#metrics = createMetrics({
+      version: VERSION,
+      packetDropReasons: PACKET_DROP_REASONS,
+      gossipDropReasons: GOSSIP_DROP_REASONS,
+      wireHeartbeatAgeSeconds: () => this.#wireWatch.ageMs(clock.nowMs()) / 1_000,
+    });
+  }
+
+  async start(config: SpeakerConfig): Promise<void> {
+    const { nodeName, gossip, http, source, cacheFolder } = this.#options;
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => this.#stop());
+    setInterval(() => beat(this.#beats, "main"), HEARTBEAT_INTERVAL_MS).unref();
+    // Listening comes first: a port that is taken must be said before anything is led.
+    this.#http = await openHttpServer(this.#faces(), http, this.#log);
+    const bind = gossip === undefined ? undefined : await findBindEndpoint(gossip, this.#log);
+    const wire = new WireClient(
+      {
+        speaker: {
+          nodeName,
+          electionCap: this.#options.electionCap,
+          loadBalancerClass: this.#options.loadBalancerClass ?? "",
+          ignoresExcludeLabel: this.#options.ignoresExcludeLabel,
+          ignoresCordon: this.#options.ignoresCordon,
+          excludedLinks: config.excludedLinks.map((pattern) => new RegExp(pattern)),
+          restarts: this.#record.restarts,
+        },
+        beats: this.#beats,
+        ...(bind === undefined
+          ? {}
+          : { gossip: { bind, timing: config.timing, ...(config.key === undefined ? {} : { key: config.key }) } }),
+      },
+      {
+        note: (note) => this.#note(note),
+        ended: (error) => {
+          if (!this.#isStopping) this.#exits.fail(error);
+        },
+      },
+    );
+    this.#wire = wire;
+    if (gossip !== undefined) await this.#followPeers(wire, gossip);
+    this.#source = new FolderSource({
+      folder: source.folder,
+      onChange: (snapshot, problems) => this.#sourceChanged(wire, snapshot, problems),
+      ...(cacheFolder === undefined ? {} : { cacheFolder }),
+    });
+    await this.#source.start();
+    this.#log.info("speaker started", { node: nodeName, version: VERSION, source: source.folder });
+  }
+
+  /** Peers are told before the first snapshot, so that a starting node knows whether there is somebody to wait for. */
+  async #followPeers(wire: WireClient, gossip: GossipOptions): Promise<void> {
+    const resolve = async (): Promise<void> => {
+      this.#namedPeers = await resolvePeers(gossip.peers);
+      this.#tellPeers(wire);
+    };
+    await resolve();
+    setInterval(() => void resolve().catch(this.#exits.fail), RESOLVE_INTERVAL_MS).unref();
+  }
+
+  /** Those of --peers, and the addresses of Node objects. */
+  #tellPeers(wire: WireClient): void {
+    const { gossip } = this.#options;
+    if (gossip === undefined) return;
+    const ofNodes = this.#snapshot === undefined ? [] : peersOfNodes(this.#snapshot.nodes.values(), gossip.port);
+    wire.tell({ kind: "peers", endpoints: [...this.#namedPeers, ...ofNodes] });
+  }
+
+  #sourceChanged(
+    wire: WireClient,
+    snapshot: ClusterSnapshot | undefined,
+    found: readonly { readonly sentence: string }[],
+  ): void {
+    const problems = found.map(({ sentence }) => sentence);
+    for (const problem of problems) {
+      if (!this.#problems.includes(problem)) this.#log.warn("manifest problem", { problem });
+    }
+    this.#problems = problems;
+    // Nothing could be read yet, which is not the same as an empty folder: whatever stood goes on standing.
+    if (snapshot === undefined) return;
+    this.#snapshot = snapshot;
+    this.#lastChangeMs = this.#clock.wallMs();
+    this.#tellPeers(wire);
+    wire.applySnapshot(snapshot);
+  }
+
+  #note(note: SpeakerNote): void {
+    switch (note.kind) {
+      case "leaders":
+        return this.#leaderLog.report(note.changes);
+      case "readiness":
+        this.#readiness = note.readiness;
+        return;
+      case "detected":
+        return this.#log.info("member held dead", { member: note.node, suspectedSeconds: note.seconds });
+      case "took-over":
+        return;
+      case "name-conflict":
+        return this.#log.error("two speakers use one node name", { member: note.node, otherAddress: note.other });
+      case "left":
+        this.#record.markLeft();
+        return this.#end();
+    }
+  }
+
+  #faces(): Parameters<typeof openHttpServer>[0] {
+    return {
+      readStatus: () => this.#readStatus(),
+      readAddress: async (ip) => this.#wire?.readAddress(ip),
+      health: () => {
+        const ageMs = this.#wireWatch.ageMs(this.#clock.nowMs());
+        const ok = ageMs < HEARTBEAT_LOST_MS;
+        return { ok, sentence: ok ? "ok" : `the wire thread has stood still for ${Math.round(ageMs)} ms` };
+      },
+      readiness: () => ({
+        ok: this.#readiness === "ready",
+        sentences: [READINESS_SENTENCES[this.#readiness], ...this.#problems],
+      }),
+      metrics: async () => {
+        const [status, totals] = await Promise.all([this.#readStatus(), this.#startedWire().takeTotals()]);
+        this.#metrics.applyStatus(status);
+        this.#metrics.applyCounters(totals.counters);
+        this.#metrics.observe(totals.timings);
+        return this.#metrics.text();
+      },
+      setStepDown: (isWanted) => this.#wire?.tell({ kind: "step-down", isWanted }),
+    };
+  }
+
+  async #readStatus(): Promise<StatusDocument> {
+    const status = await this.#startedWire().readStatus();
+    const { folder } = this.#options.source;
+    return {
+      ...status,
+      version: VERSION,
+      sources: [filesStatus(folder, this.#snapshot, this.#problems, this.#lastChangeMs)],
+    };
+  }
+
+  #startedWire(): WireClient {
+    if (this.#wire === undefined) throw new ArpeggioError("ERR_THREAD_SILENT", "the speaker is still starting");
+    return this.#wire;
+  }
+
+  /** Step-down is posted first; the process ends when every address was handed over, or time is up. */
+  #stop(): void {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    if (this.#wire === undefined) return this.#end();
+    this.#wire.tell({ kind: "leave" });
+    setTimeout(() => this.#end(), SHUTDOWN_LIMIT_MS);
+  }
+
+  #end(): void {
+    void Promise.allSettled([this.#source?.close(), this.#http?.close(), this.#wire?.close()]).then(() =>
+      process.exit(0),
+    );
+  }
+}
