@@ -117,20 +117,13 @@ describe("rejoin", () => {
   it("dials the addresses of lost members for a day", () => {
     const single = new SingleSwim(1, QUIET).meet(2);
     single.hear(4, dead(2));
-    const refuse = (): number => {
-      let count = 0;
-      for (let next = single.swim.nextDeadlineMs(); next !== undefined && next < single.nowMs + 30_000; ) {
-        for (const { dial } of effectsOf(single.run(1_000), "dial")) {
-          single.tell({ kind: "dial-failed", dial, failure: "refused" });
-          count++;
-        }
-        next = count === 3 ? undefined : single.swim.nextDeadlineMs();
-      }
-      return count;
-    };
-    expect(refuse()).to.equal(3);
-    single.nowMs += 25 * 3_600_000;
-    single.tell({ kind: "tick" });
+    for (let round = 0; round < 3; round++) {
+      const [dial] = effectsOf(single.run(10_000), "dial");
+      expect(dial?.to).to.deep.equal(endpointOf(2));
+      single.tell({ kind: "dial-failed", dial: dial?.dial ?? 0, failure: "refused" });
+    }
+    single.nowMs += 24 * 3_600_000;
+    expect(effectsOf(single.tell({ kind: "tick" }), "dial")).to.deep.equal([]);
     expect(dialled(single, 20_000)).to.deep.equal([]);
   });
 
