@@ -11,10 +11,10 @@ import {
   type MemberView,
   type Refusal,
 } from "./decision.ts";
-import { judgeMember, REFUSAL_ORDER, type Standing, type Verdict } from "./eligibility.ts";
+import { judgeMember, REFUSAL_ORDER, type Standing, type Verdict, type Verdicts } from "./eligibility.ts";
 import { judgeByMetallb, shareOut, splitByService } from "./metallb-rule.ts";
 import { groupProfiler, type Profiler } from "./profile.ts";
-import { type RankMemory, rankHash } from "./rank-memory.ts";
+import { type KeyRanks, type RankMemory, rankHash } from "./rank-memory.ts";
 
 /**
  * Decides every group. Decisions come in the order of the groups. Groups that look alike to the rule share their verdicts, and
@@ -26,7 +26,7 @@ export function decide(groups: readonly AddressGroup[], view: ElectionView, memo
     view.rule === "arpeggio-1"
       ? groups.map((group) => electorate.decide(group))
       : groups.flatMap((group) => decideByService(group, electorate));
-  memory.prune(electorate.keys);
+  memory.prune(electorate.keys, electorate.verdicts);
   return decisions;
 }
 
@@ -34,15 +34,6 @@ export function decide(groups: readonly AddressGroup[], view: ElectionView, memo
 function decideByService(group: AddressGroup, electorate: Electorate): readonly Decision[] {
   const elections = splitByService(group).map((part) => electorate.decide(part));
   return elections.length === 1 ? elections : shareOut(elections);
-}
-
-/** What groups of one profile have in common. */
-interface Verdicts {
-  /** By rank slot; undefined for who is no candidate, or no member any more. */
-  readonly standings: readonly (Standing | undefined)[];
-  /** Best first; mostly there is one. */
-  readonly classes: readonly Standing[];
-  readonly refusals: readonly Refusal[];
 }
 
 class Electorate {
@@ -53,7 +44,9 @@ class Electorate {
   readonly #slots: readonly number[];
   readonly #names: string[] = [];
   readonly #profileOf: Profiler;
-  readonly #verdicts = new Map<string, Verdicts>();
+  readonly verdicts = new Map<string, Verdicts>();
+  /** Scratch of `#candidates`. */
+  readonly #picked: number[] = [];
 
   constructor(view: ElectionView, memory: RankMemory) {
     this.#view = view;
@@ -61,34 +54,40 @@ class Electorate {
     this.#members = view.members.toSorted((a, b) => compareText(a.name, b.name));
     this.#slots = memory.slotsOf(this.#members.map(({ name }) => name));
     for (const [index, slot] of this.#slots.entries()) this.#names[slot] = this.#members[index]?.name ?? "";
-    this.#profileOf = groupProfiler(view, memory.holdings);
+    this.#profileOf = groupProfiler(view, memory.profiles);
   }
 
   decide(group: AddressGroup): Decision {
     this.keys.add(group.key);
     const { rule } = this.#view;
     const verdicts = this.#verdictsOn(group);
+    const ranks = this.#memory.ranksOf(group.key);
+    const { last } = ranks;
+    // The same question as before has the same answer; most do when one member changes.
+    if (last?.verdicts === verdicts && last.decision.group === group && last.decision.rule === rule)
+      return last.decision;
     const { refusals } = verdicts;
-    const candidates = this.#ranked(group.key, verdicts);
+    const candidates = this.#candidates(group.key, ranks, verdicts);
     const [leader, second] = candidates;
-    const reason = reasonOf(leader, second, refusals);
-    return {
+    const decision: Decision = {
       group,
       rule,
       candidates,
       refusals,
       ...(leader === undefined ? {} : { leader: leader.node }),
       ...(second === undefined ? {} : { second: second.node }),
-      reason,
+      reason: reasonOf(leader, second, refusals),
     };
+    ranks.last = { verdicts, decision };
+    return decision;
   }
 
   #verdictsOn(group: AddressGroup): Verdicts {
     const profile = this.#profileOf(group);
-    let verdicts = this.#verdicts.get(profile);
+    let verdicts = this.verdicts.get(profile);
     if (verdicts === undefined) {
-      verdicts = this.#judgeAll(group);
-      this.#verdicts.set(profile, verdicts);
+      verdicts = this.#memory.sameVerdicts(profile, this.#judgeAll(group));
+      this.verdicts.set(profile, verdicts);
     }
     return verdicts;
   }
@@ -122,39 +121,56 @@ class Electorate {
       : judgeByMetallb(group, member, this.#view);
   }
 
-  /** The first candidates in order: class by class, each by ascending hash. */
-  #ranked(key: Ip, verdicts: Verdicts): readonly Candidate[] {
-    const ranks = this.#memory.ranksOf(key);
-    const slots: number[] = [];
-    const { classes, standings } = verdicts;
-    for (let first = 0; first < classes.length && slots.length < CANDIDATES_KEPT; ) {
-      let end = first + 1;
-      while (end < classes.length && ranksAlike(classes[first], classes[end])) end++;
-      const alike = classes.slice(first, end);
-      for (const slot of ranks.order) {
-        if (slots.length === CANDIDATES_KEPT) break;
-        const standing = standings[slot];
-        if (standing !== undefined && alike.includes(standing)) slots.push(slot);
-      }
-      first = end;
+  /** The candidates of the decision: those of last time where nothing about them changed, because a hash is expensive. */
+  #candidates(key: Ip, ranks: KeyRanks, verdicts: Verdicts): readonly Candidate[] {
+    const picked = this.#picked;
+    pickBest(ranks.order, verdicts, picked);
+    const before = ranks.last?.decision.candidates ?? [];
+    let isSame = picked.length === before.length;
+    for (let place = 0; isSame && place < picked.length; place++) {
+      isSame = this.#isStill(before[place], picked[place], verdicts);
     }
-    const { candidates } = ranks;
-    const isSame =
-      slots.length === candidates.length &&
-      slots.every((slot, index) => isCandidate(candidates[index], this.#names[slot], standings[slot]));
-    if (!isSame) ranks.candidates = slots.map((slot) => this.#candidate(key, slot, standings[slot], candidates));
-    return ranks.candidates;
+    if (isSame) return before;
+    return picked.map((slot) => {
+      const node = this.#names[slot] ?? "";
+      const known = before.find((candidate) => candidate.node === node);
+      if (known !== undefined && this.#isStill(known, slot, verdicts)) return known;
+      const { tier, tierReason, score, endpointClass } = verdicts.standings[slot] ?? NO_STANDING;
+      const hash = known?.hash ?? rankHash(node, key);
+      return { node, tier, ...(tierReason === undefined ? {} : { tierReason }), score, endpointClass, hash };
+    });
   }
 
-  /** The one already known, if nothing about it changed: its hash is expensive. */
-  #candidate(key: Ip, slot: number, standing: Standing | undefined, known: readonly Candidate[]): Candidate {
-    const node = this.#names[slot] ?? "";
-    const before = known.find((candidate) => candidate.node === node);
-    if (before !== undefined && isCandidate(before, node, standing)) return before;
-    const { tier, tierReason, score, endpointClass } = standing ?? NO_STANDING;
-    const hash = before?.hash ?? rankHash(node, key);
-    return { node, tier, ...(tierReason === undefined ? {} : { tierReason }), score, endpointClass, hash };
+  #isStill(candidate: Candidate | undefined, slot: number | undefined, { standings }: Verdicts): boolean {
+    if (candidate === undefined || slot === undefined || candidate.node !== this.#names[slot]) return false;
+    const standing = standings[slot];
+    return (
+      candidate.tier === standing?.tier &&
+      candidate.score === standing.score &&
+      candidate.tierReason === standing.tierReason &&
+      candidate.endpointClass === standing.endpointClass
+    );
   }
+}
+
+/** The slots of the first candidates, into `picked`: class by class, each by ascending hash. */
+function pickBest(order: readonly number[], { classes, standings }: Verdicts, picked: number[]): void {
+  picked.length = 0;
+  for (let first = 0; first < classes.length && picked.length < CANDIDATES_KEPT; ) {
+    let end = first + 1;
+    while (end < classes.length && ranksAlike(classes[first], classes[end])) end++;
+    for (const slot of order) {
+      const standing = standings[slot];
+      if (standing === undefined || !isBetween(classes, standing, first, end)) continue;
+      if (picked.push(slot) === CANDIDATES_KEPT) return;
+    }
+    first = end;
+  }
+}
+
+function isBetween(classes: readonly Standing[], standing: Standing, first: number, end: number): boolean {
+  for (let index = first; index < end; index++) if (classes[index] === standing) return true;
+  return false;
 }
 
 const NO_STANDING: Standing = { tier: 5, score: 0, endpointClass: "any" };
@@ -169,21 +185,6 @@ function compareStandings(a: Standing, b: Standing): number {
 
 function ranksAlike(a: Standing | undefined, b: Standing | undefined): boolean {
   return a !== undefined && b !== undefined && compareStandings(a, b) === 0;
-}
-
-function isCandidate(
-  candidate: Candidate | undefined,
-  node: string | undefined,
-  standing: Standing | undefined,
-): boolean {
-  return (
-    candidate !== undefined &&
-    candidate.node === node &&
-    candidate.tier === standing?.tier &&
-    candidate.tierReason === standing.tierReason &&
-    candidate.score === standing.score &&
-    candidate.endpointClass === standing.endpointClass
-  );
 }
 
 /** What put the leader before the second; without a leader, the test that removed the last member. */

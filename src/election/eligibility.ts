@@ -8,6 +8,7 @@ import type {
   Contradiction,
   ElectionView,
   MemberView,
+  Refusal,
   RefusalReason,
   Tier,
   TierReason,
@@ -18,6 +19,15 @@ import type { NodeWord, WordFlag } from "./word.ts";
 /** Everything that orders candidates before the hash does. */
 export type Standing = Pick<Candidate, "tier" | "tierReason" | "score" | "endpointClass">;
 export type Verdict = Standing | RefusalReason;
+
+/** How all members stand towards the groups of one profile. */
+export interface Verdicts {
+  /** By rank slot; undefined for who is no candidate, or no member any more. */
+  readonly standings: readonly (Standing | undefined)[];
+  /** The different ones, best first; mostly there is one. */
+  readonly classes: readonly Standing[];
+  readonly refusals: readonly Refusal[];
+}
 
 /** In the order of the tests: the test that removed the last member is the reason why nobody leads. */
 export const REFUSAL_ORDER: readonly RefusalReason[] = [

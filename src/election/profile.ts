@@ -1,71 +1,76 @@
 /** Which groups look alike to the rules, so that members are judged once for all of them. Pure, but for its caches. */
 import type { AddressGroup, GroupService } from "../desired/group.ts";
 import type { AdvertisementFacts } from "../desired/snapshot.ts";
-import { familyOf, type Ip, ipToBigInt } from "../net/ip.ts";
-import { formatPrefix, type Prefix, type Range, rangeOfPrefix } from "../net/prefix.ts";
+import type { Ip } from "../net/ip.ts";
+import { formatPrefix, type Prefix, type Range, rangeHolds, rangeOfPrefix } from "../net/prefix.ts";
 import type { ElectionView } from "./decision.ts";
 
 /** Equal text for groups on which every member stands alike. */
 export type Profiler = (group: AddressGroup) => string;
 
-/** Which of the members' on-link prefixes hold an address: remembered, because big numbers are slow and prefixes rarely change. */
-export class Holdings {
+/** Profiles by group, and what they are made of: remembered, because big numbers are slow and prefixes rarely change. */
+export class ProfileMemory {
+  readonly #identities = new Identities();
   #prefixes = "";
   #ranges: readonly Range[] = [];
-  #byIp = new Map<Ip, string>();
+  #holdings = new Map<Ip, string>();
+  #profiles = new WeakMap<AddressGroup, string>();
 
-  use(prefixes: ReadonlyMap<string, Prefix>): void {
-    const names = [...prefixes.keys()].toSorted();
-    if (names.join() === this.#prefixes) return;
-    this.#prefixes = names.join();
-    this.#ranges = [...prefixes.entries()]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([, prefix]) => rangeOfPrefix(prefix));
-    this.#byIp = new Map();
+  /** Only the prefixes of members matter: addresses that the same of them hold look alike. */
+  use(prefixes: readonly Prefix[]): void {
+    const named = [...new Map(prefixes.map((prefix) => [formatPrefix(prefix), prefix]))];
+    named.sort(([a], [b]) => (a < b ? -1 : 1));
+    const names = named.map(([name]) => name).join();
+    if (names === this.#prefixes) return;
+    this.#prefixes = names;
+    this.#ranges = named.map(([, prefix]) => rangeOfPrefix(prefix));
+    this.#holdings = new Map();
+    this.#profiles = new WeakMap();
   }
 
-  of(ip: Ip): string {
-    let holding = this.#byIp.get(ip);
+  profileOf(group: AddressGroup): string {
+    let profile = this.#profiles.get(group);
+    if (profile === undefined) {
+      profile = group.services.map((service) => this.#ofService(service)).join(";");
+      this.#profiles.set(group, profile);
+    }
+    return profile;
+  }
+
+  prune(groups: number): void {
+    if (this.#holdings.size > 2 * groups + 1_000) this.#holdings = new Map();
+  }
+
+  #ofService(service: GroupService): string {
+    const advertisements = this.#identities.of(service.advertisements);
+    const held = service.addresses.map((ip) => this.#holdingOf(ip)).join(" ");
+    const profile = `${advertisements} ${held}`;
+    if (service.externalTrafficPolicy === "Cluster") return `${profile} ${service.hasServingEndpoint}`;
+    if (service.isServedEverywhere) return `${profile} everywhere`;
+    return `${profile} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
+  }
+
+  /** Numbers of the prefixes that hold the address. */
+  #holdingOf(ip: Ip): string {
+    let holding = this.#holdings.get(ip);
     if (holding === undefined) {
-      const family = familyOf(ip);
-      const value = ipToBigInt(ip);
-      holding = this.#ranges
-        .flatMap((range, index) =>
-          range.family === family && range.first <= value && value <= range.last ? [index] : [],
-        )
-        .join();
-      this.#byIp.set(ip, holding);
+      const numbers: number[] = [];
+      for (const [number, range] of this.#ranges.entries()) if (rangeHolds(range, ip)) numbers.push(number);
+      holding = numbers.join();
+      this.#holdings.set(ip, holding);
     }
     return holding;
   }
-
-  prune(count: number): void {
-    if (this.#byIp.size > 2 * count + 1_000) this.#byIp = new Map();
-  }
 }
 
-export function groupProfiler(view: ElectionView, holdings: Holdings): Profiler {
-  const prefixes = new Map<string, Prefix>();
-  if (view.rule === "arpeggio-1") {
-    for (const { word } of view.members) {
-      for (const { prefix } of word?.prefixes ?? []) prefixes.set(formatPrefix(prefix), prefix);
-    }
-  }
-  holdings.use(prefixes);
-  const identities = new Identities();
-  return (group) => {
-    let profile = "";
-    for (const service of group.services) profile += `${profileOf(service, holdings, identities)};`;
-    return profile;
-  };
-}
-
-function profileOf(service: GroupService, holdings: Holdings, identities: Identities): string {
-  let profile = identities.of(service.advertisements);
-  for (const ip of service.addresses) profile += ` ${holdings.of(ip)}`;
-  if (service.externalTrafficPolicy === "Cluster") return `${profile} ${service.hasServingEndpoint}`;
-  if (service.isServedEverywhere) return `${profile} everywhere`;
-  return `${profile} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
+export function groupProfiler(view: ElectionView, memory: ProfileMemory): Profiler {
+  // MetalLB's rule knows no links.
+  memory.use(
+    view.rule === "metallb-1"
+      ? []
+      : view.members.flatMap(({ word }) => word?.prefixes ?? []).map(({ prefix }) => prefix),
+  );
+  return (group) => memory.profileOf(group);
 }
 
 function namesOf(nodes: ReadonlySet<string>): string {
@@ -74,8 +79,9 @@ function namesOf(nodes: ReadonlySet<string>): string {
 
 /** Numbers for advertisements, and for lists of them: `derive` shares one list between the Services of a pool. */
 class Identities {
-  readonly #numbers = new Map<AdvertisementFacts, number>();
-  readonly #lists = new Map<readonly AdvertisementFacts[], string>();
+  readonly #numbers = new WeakMap<AdvertisementFacts, number>();
+  readonly #lists = new WeakMap<readonly AdvertisementFacts[], string>();
+  #count = 0;
 
   of(advertisements: readonly AdvertisementFacts[]): string {
     let identity = this.#lists.get(advertisements);
@@ -89,7 +95,7 @@ class Identities {
   #numberOf(advertisement: AdvertisementFacts): number {
     const known = this.#numbers.get(advertisement);
     if (known !== undefined) return known;
-    this.#numbers.set(advertisement, this.#numbers.size);
-    return this.#numbers.size - 1;
+    this.#numbers.set(advertisement, this.#count);
+    return this.#count++;
   }
 }

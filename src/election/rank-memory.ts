@@ -3,9 +3,11 @@
  * (DESIGN D3, budgets). A cache: what it holds never changes an answer. Owned by one caller of `decide`.
  */
 import { hash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { Ip } from "../net/ip.ts";
-import type { Candidate } from "./decision.ts";
-import { Holdings } from "./profile.ts";
+import type { Decision } from "./decision.ts";
+import type { Verdicts } from "./eligibility.ts";
+import { ProfileMemory } from "./profile.ts";
 
 /** Nodes that are gone are kept for their return until they outnumber the living by so many. */
 const GONE_NODES_KEPT = 16;
@@ -25,16 +27,17 @@ export interface KeyRanks {
   readonly pieces: (number | undefined)[];
   /** Node set that `order` was completed for. */
   generation: number;
-  /** What the last decision listed: reused while it stays true. */
-  candidates: readonly Candidate[];
+  /** The last decision, and what it followed from: given again while nothing changed. */
+  last?: { readonly verdicts: Verdicts; readonly decision: Decision };
 }
 
 export class RankMemory {
-  readonly holdings = new Holdings();
+  readonly profiles = new ProfileMemory();
   readonly #slots = new Map<string, number>();
   readonly #names: string[] = [];
   #ranks = new Map<Ip, KeyRanks>();
   #generation = 0;
+  #verdicts: ReadonlyMap<string, Verdicts> = new Map();
 
   /** Numbers the nodes; `ranksOf` orders at least these. */
   slotsOf(nodes: readonly string[]): readonly number[] {
@@ -52,16 +55,23 @@ export class RankMemory {
   ranksOf(key: Ip): KeyRanks {
     let ranks = this.#ranks.get(key);
     if (ranks === undefined) {
-      ranks = { order: [], pieces: [], generation: -1, candidates: [] };
+      ranks = { order: [], pieces: [], generation: -1 };
       this.#ranks.set(key, ranks);
     }
     if (ranks.generation !== this.#generation) this.#complete(key, ranks);
     return ranks;
   }
 
-  /** Forgets every key but these. */
-  prune(keys: ReadonlySet<Ip>): void {
-    this.holdings.prune(keys.size);
+  /** The verdicts of last time if they are equal, so that equal can be told by identity. */
+  sameVerdicts(profile: string, verdicts: Verdicts): Verdicts {
+    const before = this.#verdicts.get(profile);
+    return before !== undefined && isDeepStrictEqual(before, verdicts) ? before : verdicts;
+  }
+
+  /** Forgets everything but what the last decisions used. */
+  prune(keys: ReadonlySet<Ip>, verdicts: ReadonlyMap<string, Verdicts>): void {
+    this.#verdicts = verdicts;
+    this.profiles.prune(keys.size);
     if (this.#ranks.size <= keys.size) return;
     for (const key of this.#ranks.keys()) if (!keys.has(key)) this.#ranks.delete(key);
   }
@@ -103,6 +113,7 @@ export class RankMemory {
     this.#slots.clear();
     this.#names.length = 0;
     this.#ranks = new Map();
+    this.#verdicts = new Map();
     this.#generation++;
   }
 }

@@ -1,0 +1,105 @@
+/** How long `decide` takes for 10,000 addresses on 100 nodes (DESIGN §5): prints, judges nothing. `node dist/bench/election/decide.js` */
+import { derive } from "../../src/desired/derive.ts";
+import type { ClusterSnapshot, NodeFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
+import type { ElectionView, MemberView } from "../../src/election/decision.ts";
+import { decide } from "../../src/election/elect.ts";
+import { RankMemory, rankHash } from "../../src/election/rank-memory.ts";
+import { ipOfBigInt, parseIp } from "../../src/net/ip.ts";
+import { parseMac } from "../../src/net/mac.ts";
+import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
+
+const ADDRESSES = 10_000;
+const NODES = 100;
+const NETWORK = parsePrefix("10.0.0.0/8");
+const MAC = parseMac("02:00:00:00:00:01");
+const KEY = parseIp("10.0.0.1");
+if (NETWORK === undefined || MAC === undefined || KEY === undefined) throw new Error("constants do not parse");
+
+const names = Array.from({ length: NODES }, (_, index) => `node-${index}`);
+const services = Array.from({ length: ADDRESSES }, (_, index): [string, ServiceFacts] => {
+  const name = `service-${index}`;
+  const facts: ServiceFacts = {
+    namespace: "default",
+    name,
+    createdAt: "",
+    labels: {},
+    isLoadBalancer: true,
+    addresses: [ipOfBigInt(rangeOfPrefix(NETWORK).first + BigInt(index + 1), 4)],
+    externalTrafficPolicy: "Cluster",
+    hasSharingKey: false,
+    isBeingDeleted: false,
+  };
+  return [`default/${name}`, facts];
+});
+const snapshot: ClusterSnapshot = {
+  source: "files",
+  pools: new Map([["all", { name: "all", labels: {}, ranges: [rangeOfPrefix(NETWORK)] }]]),
+  advertisements: new Map([
+    [
+      "all",
+      {
+        name: "all",
+        poolNames: [],
+        poolSelectors: [],
+        nodeSelectors: [],
+        serviceSelectors: [],
+        interfaces: [],
+        preferredNodes: [],
+      },
+    ],
+  ]),
+  services: new Map(services),
+  endpointSlices: new Map(),
+  nodes: new Map<string, NodeFacts>(),
+};
+const members = names.map(
+  (name): MemberView => ({
+    name,
+    word: {
+      highestRule: "arpeggio-1",
+      ruleInUse: "arpeggio-1",
+      flags: ["ready"],
+      readySeconds: 60,
+      restarts: 0,
+      refutes: 0,
+      troubleAgeSeconds: 0,
+      links: [{ index: 2, isUsable: true, mac: MAC }],
+      prefixes: [{ linkIndex: 2, prefix: NETWORK }],
+      isTruncated: false,
+    },
+  }),
+);
+
+function viewOf(some: readonly MemberView[]): ElectionView {
+  return { rule: "arpeggio-1", source: "files", members: some, nodes: snapshot.nodes, ignoresExcludeLabel: false };
+}
+
+/** Wall time, and this process's own processor time, which another load on the machine does not change. */
+function timed<Value>(what: string, run: () => Value): Value {
+  const startMs = performance.now();
+  const before = process.cpuUsage();
+  const value = run();
+  const { user, system } = process.cpuUsage(before);
+  const wall = `${(performance.now() - startMs).toFixed(1).padStart(10)} ms`;
+  process.stdout.write(`${what.padEnd(44)}${wall}, processor ${((user + system) / 1_000).toFixed(1).padStart(8)} ms\n`);
+  return value;
+}
+
+const memory = new RankMemory();
+const { groups } = timed("derive", () => derive(snapshot, { loadBalancerClass: "" }));
+timed("the hashes alone, for comparison", () => {
+  for (const { key } of groups) for (const name of names) rankHash(name, key);
+});
+timed(`first decision, ${ADDRESSES} x ${NODES - 1}`, () => decide(groups, viewOf(members.slice(1)), memory));
+for (let run = 0; run < 3; run++) timed("nothing changed", () => decide(groups, viewOf(members.slice(1)), memory));
+for (let run = 1; run <= 3; run++) {
+  timed(`a member that was here joins, run ${run}`, () => decide(groups, viewOf(members), memory));
+  timed(`a member dies, run ${run}`, () => decide(groups, viewOf(members.slice(0, -1)), memory));
+}
+for (let run = 1; run <= 3; run++) {
+  const newcomer = members.slice(0, 1).map((member) => ({ ...member, name: `new-${run}` }));
+  timed(`a member joins for the first time, run ${run}`, () =>
+    decide(groups, viewOf([...members, ...newcomer]), memory),
+  );
+}
+timed("derive again", () => derive(snapshot, { loadBalancerClass: "" }));
