@@ -31,11 +31,13 @@ type Stand = "leads" | "yields" | "returns";
 export class AddressBook {
   /** The addresses by their bytes, for received frames. */
   readonly table = new AddressTable<Address>();
-  /** Phases differ from what the wire was told. */
-  isDirty = false;
   readonly #nodeName: string;
   readonly #addresses = new Map<Ip, Address>();
   readonly #handover: Handover;
+  /** Addresses without a duty that the wire does not know to be gone. */
+  readonly #removed: Address[] = [];
+  /** Some address is dirty. */
+  #isDirty = false;
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
   #notes: AnnouncerNote[] = [];
   #messages: Outgoing[] = [];
@@ -55,6 +57,24 @@ export class AddressBook {
 
   states(): AddressState[] {
     return [...this.all()].map((address) => address.state(this.#handover.winnerOf(address.ip)?.node));
+  }
+
+  /** Every plan is to be made anew. */
+  replan(): void {
+    this.#isDirty = true;
+    for (const address of this.all()) {
+      address.plannedLinks = undefined;
+      address.isDirty = true;
+    }
+  }
+
+  /** Addresses that differ from what the wire was told, those without a duty left among them. */
+  takeDirty(): Address[] {
+    if (!this.#isDirty) return [];
+    this.#isDirty = false;
+    const dirty = [...this.#removed.splice(0), ...[...this.all()].filter((address) => address.isDirty)];
+    for (const address of dirty) address.isDirty = false;
+    return dirty;
   }
 
   takeNotes(): AnnouncerNote[] {
@@ -110,7 +130,8 @@ export class AddressBook {
       const address = this.#addresses.get(duty.ip) ?? this.#add(duty);
       if (address.phase === "stopped" || !isSameDuty(address.duty, duty)) this.#assign(address, duty);
     }
-    for (const address of [...this.#addresses.values()].filter(({ ip }) => !kept.has(ip))) this.#withdraw(address);
+    if (kept.size === this.#addresses.size) return;
+    for (const address of this.#addresses.values()) if (!kept.has(address.ip)) this.#withdraw(address);
   }
 
   #add(duty: Duty): Address {
@@ -124,7 +145,7 @@ export class AddressBook {
     if (!isSameList(address.duty.interfaces, duty.interfaces)) address.plannedLinks = undefined;
     if (address.duty.previousLeader !== duty.previousLeader) address.resumedFrom = undefined;
     address.duty = duty;
-    this.isDirty = true;
+    this.#soil(address);
     const winner = this.#handover.winnerOf(duty.ip);
     const isSilenced = duty.role === "lead" && winner !== undefined && compareClaims(this.#claimant(duty), winner) > 0;
     if (!isSilenced) this.#handover.endSilence(duty.ip);
@@ -133,9 +154,16 @@ export class AddressBook {
 
   #withdraw(address: Address): void {
     this.#enter(address, "stopped");
+    this.#soil(address);
+    this.#removed.push(address);
     this.#handover.endSilence(address.ip);
     this.#addresses.delete(address.ip);
     this.table.delete(address.bytes);
+  }
+
+  #soil(address: Address): void {
+    address.isDirty = true;
+    this.#isDirty = true;
   }
 
   /** The only place where a phase changes. Answering ends here and now; it begins when the groups are joined. */
@@ -145,7 +173,7 @@ export class AddressBook {
     address.phase = phase;
     address.isArmed = false;
     address.claimedFrom = undefined;
-    this.isDirty = true;
+    this.#soil(address);
     if (phase === "leading") return;
     this.#handover.endClaims(address.ip);
     address.resumedFrom = undefined;

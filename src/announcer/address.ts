@@ -13,6 +13,10 @@ export class Address {
   readonly group: Ip | undefined;
   duty: Duty;
   phase: AddressPhase = "stopped";
+  /** Duty, phase or plan differ from what the wire was told. */
+  isDirty = true;
+  /** Where its packets wake us, as the wire was told. */
+  heardOn: readonly number[] = NO_LINKS;
   /** Where it is to be answered as long as the phase says so. */
   plannedLinks: readonly number[] | undefined;
   answeredOn: readonly number[] = NO_LINKS;

@@ -1,11 +1,11 @@
 /** The announcer (DESIGN D8, D10, D11): duties, links and messages in, frames, groups, filters and messages out. No socket, no clock. */
 import type { Family, Ip } from "../net/ip.ts";
 import { macAt } from "../net/mac.ts";
-import type { Address } from "./address.ts";
+import { type Address, isSameList } from "./address.ts";
 import { AddressBook } from "./address-book.ts";
 import { Announcements, type AnnouncingView } from "./announcements.ts";
 import { Filters } from "./filters.ts";
-import { Groups } from "./groups.ts";
+import { Groups, type GroupsByLink } from "./groups.ts";
 import { isSamePair, LinkTable } from "./link-table.ts";
 import { planLinks, type SharedSegment } from "./plan.ts";
 import type {
@@ -144,8 +144,7 @@ export class Announcer {
   }
 
   #replan(): void {
-    for (const address of this.#book.all()) address.plannedLinks = undefined;
-    this.#book.isDirty = true;
+    this.#book.replan();
     const { sharedSegments } = this.#links.topology();
     for (const pair of sharedSegments) {
       if (this.#sharedSegments.some((known) => isSamePair(known, pair))) continue;
@@ -167,28 +166,46 @@ export class Announcer {
 
   /** Brings groups, filters and answers to what phases and links say. Nothing changed: no effect. */
   #reconcile(nowMs: number): AnnouncerEffect[] {
-    if (!this.#book.isDirty) return [];
-    this.#book.isDirty = false;
-    const groups: { linkIndex: number; group: Ip }[] = [];
-    const filters = new Map<number, Set<Ip>>();
-    for (const address of this.#book.all()) {
+    const dirty = this.#book.takeDirty();
+    if (dirty.length === 0) return [];
+    let hasNewGroups = false;
+    const filtered = new Set<number>();
+    for (const address of dirty) {
       address.plannedLinks ??= planLinks(address.bytes, address.duty.interfaces, this.#links.topology());
-      for (const linkIndex of address.heardLinks()) {
-        const set = filters.get(linkIndex) ?? new Set();
-        filters.set(linkIndex, set.add(address.ip));
-      }
-      const { group } = address;
-      if (group !== undefined) for (const linkIndex of address.wantedLinks()) groups.push({ linkIndex, group });
-      this.#arm(address, nowMs);
+      const { answeredOn, heardOn } = address;
+      address.heardOn = address.heardLinks();
+      if (!isSameList(heardOn, address.heardOn))
+        for (const link of [...heardOn, ...address.heardOn]) filtered.add(link);
+      hasNewGroups ||= address.group !== undefined;
+      this.#arm(address, answeredOn, nowMs);
     }
     this.#changedMacs = new Set();
     const isKnown = (linkIndex: number): boolean => this.#links.isKnown(linkIndex);
-    return [...this.#groups.want(groups, isKnown, nowMs), ...this.#filters.want(filters, isKnown)];
+    const groups = hasNewGroups ? this.#groups.want(this.#wantedGroups(), isKnown, nowMs) : [];
+    return [...groups, ...this.#filters.want(this.#wantedFilters(filtered), isKnown)];
+  }
+
+  #wantedGroups(): GroupsByLink {
+    const wanted = new Map<number, Set<Ip>>();
+    for (const { group, answeredOn } of this.#book.all()) {
+      if (group !== undefined) for (const linkIndex of answeredOn) addTo(wanted, linkIndex, group);
+    }
+    return wanted;
+  }
+
+  /** The whole sets of the links that one address or more has come to or gone from. */
+  #wantedFilters(linkIndexes: ReadonlySet<number>): ReadonlyMap<number, ReadonlySet<Ip>> {
+    const wanted = new Map([...linkIndexes].map((linkIndex) => [linkIndex, new Set<Ip>()]));
+    if (wanted.size === 0) return wanted;
+    for (const { ip, heardOn } of this.#book.all()) {
+      for (const linkIndex of heardOn) wanted.get(linkIndex)?.add(ip);
+    }
+    return wanted;
   }
 
   /** Answers where it should from now on, and announces where that is new or by another MAC than before. */
-  #arm(address: Address, nowMs: number): void {
-    const { ip, answeredOn: before } = address;
+  #arm(address: Address, before: readonly number[], nowMs: number): void {
+    const { ip } = address;
     const wanted = address.wantedLinks();
     address.answeredOn = wanted;
     for (const linkIndex of before) if (!wanted.includes(linkIndex)) this.#announcements.cancel(ip, linkIndex);
@@ -233,4 +250,10 @@ export class Announcer {
     this.#drops.set(reason, (this.#drops.get(reason) ?? 0) + 1);
     return reason;
   }
+}
+
+function addTo(sets: Map<number, Set<Ip>>, key: number, ip: Ip): void {
+  const set = sets.get(key);
+  if (set === undefined) sets.set(key, new Set([ip]));
+  else set.add(ip);
 }

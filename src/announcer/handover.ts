@@ -35,6 +35,8 @@ interface Silence {
 export class Handover {
   readonly #nodeName: string;
   readonly #claims = new Map<Ip, ClaimSeries>();
+  /** Whose "yielded" is still missing for an address, the claims being all sent: they are not walked at every tick. */
+  readonly #unheard = new Map<Ip, string>();
   readonly #silences = new Map<Ip, Silence>();
 
   constructor(nodeName: string) {
@@ -43,16 +45,20 @@ export class Handover {
 
   /** Claims the address from `to[0]`; the others are told. */
   claim(duty: Duty, to: readonly [string, ...string[]], nowMs: number): void {
+    this.endClaims(duty.ip);
     this.#claims.set(duty.ip, { duty, to, startMs: nowMs, sent: 0 });
   }
 
   endClaims(ip: Ip): void {
     this.#claims.delete(ip);
+    this.#unheard.delete(ip);
   }
 
   /** Whether `node` is the one whose word the claims for the address waited for; then they end. */
   hearYielded(ip: Ip, node: string): boolean {
-    return this.#claims.get(ip)?.to[0] === node && this.#claims.delete(ip);
+    if ((this.#claims.get(ip)?.to[0] ?? this.#unheard.get(ip)) !== node) return false;
+    this.endClaims(ip);
+    return true;
   }
 
   /** A better claim has silenced us for the address. Heard again, it answers our question. */
@@ -92,16 +98,19 @@ export class Handover {
   /** Claims and questions that are due. */
   due(nowMs: number): Outgoing[] {
     const claims: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
-    for (const [, series] of this.#claims) {
+    for (const [ip, series] of this.#claims) {
       const lateMs = nowMs - nextClaimMs(series);
       if (lateMs < 0) continue;
       // What a mute has delayed goes on in its own rhythm.
       series.startMs += lateMs;
       series.sent++;
       claims.push(series);
+      if (series.sent < CLAIM_OFFSETS_MS.length) continue;
+      this.#claims.delete(ip);
+      this.#unheard.set(ip, series.to[0]);
     }
     const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
-    for (const [, silence] of this.#silences) {
+    for (const silence of this.#silences.values()) {
       if (silence.nextMs > nowMs) continue;
       silence.unanswered++;
       silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
@@ -139,7 +148,7 @@ function byGroup(
 ): { readonly to: readonly string[]; readonly duties: Batch }[] {
   const batches = new Map<string, { readonly to: readonly string[]; readonly duties: [Duty, ...Duty[]] }>();
   for (const { duty, to } of wanted) {
-    const key = JSON.stringify([duty.group, to]);
+    const key = `${duty.group}\n${to.join("\n")}`;
     const batch = batches.get(key);
     if (batch === undefined) batches.set(key, { to, duties: [duty] });
     else batch.duties.push(duty);
