@@ -19,6 +19,8 @@ import { addon } from "./addon.ts";
 const RECEIVE_BUFFER_BYTES = 1 << 20;
 /** A dump that failed, or was interrupted by changes, is asked for again after a pause. */
 const RETRY_DELAY_MS = 50;
+/** In a storm of changes the links are derived and reported this often; the first change is reported at once. */
+const MIN_REPORT_INTERVAL_MS = 20;
 /** On a machine where something always changes, the list of the last attempt and its notifications are good enough. */
 const MAX_INTERRUPTED_LISTS = 10;
 
@@ -46,6 +48,8 @@ export class LinkWatcher {
   #retry: Timer | undefined;
   #overruns = 0;
   #interruptedLists = 0;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+  #report: Timer | undefined;
 
   constructor(options: LinkWatcherOptions) {
     this.#options = options;
@@ -76,14 +80,17 @@ export class LinkWatcher {
     return this.#overruns;
   }
 
-  /** Reads, before it returns, every notification that waits. */
+  /** Reads, before it returns, every notification that waits, and reports what follows from them. */
   drain(): void {
     this.#socket?.drain();
+    if (this.#report === undefined) return;
+    this.#report.cancel();
+    this.#publish();
   }
 
   close(): void {
     this.#retry?.cancel();
-    this.#retry = undefined;
+    this.#report?.cancel();
     this.#socket?.close();
     this.#socket = undefined;
   }
@@ -115,7 +122,10 @@ export class LinkWatcher {
   #onBatch(bytes: number): void {
     if (this.#socket === undefined) return;
     for (const event of decodeRtnetlink(this.#socket.rx.subarray(0, bytes))) this.#onEvent(event);
-    this.#publish();
+    if (this.#table === undefined || this.#report !== undefined) return;
+    const delayMs = this.#reportedMs + MIN_REPORT_INTERVAL_MS - this.#options.clock.nowMs();
+    if (delayMs <= 0) this.#publish();
+    else this.#report = this.#options.clock.schedule(delayMs, () => this.#publish());
   }
 
   #onError(code: string): void {
@@ -156,8 +166,10 @@ export class LinkWatcher {
   }
 
   #publish(): void {
+    this.#report = undefined;
     const links = this.#table?.links();
     if (links === undefined || isSame(links, this.#links)) return;
+    this.#reportedMs = this.#options.clock.nowMs();
     this.#links = links;
     this.#options.onChange(links);
   }

@@ -29,6 +29,31 @@ describe("LinkTable", () => {
     });
   }
 
+  it("forgets the routes from an address that is removed, of which kernels before 6.6 do not tell", () => {
+    const command = "ip address del 192.0.2.9/24 dev eth0";
+    const old = tableAtStart();
+    for (const step of STORY.steps) {
+      for (const event of step.datagrams.flatMap((datagram) => decodeRtnetlink(hex(datagram)))) {
+        if (step.command !== command || event.kind === "address-gone") old.apply(event);
+      }
+      if (step.command !== command) continue;
+      expect(old.links()).to.deep.equal(linksOf(step.truth));
+      return;
+    }
+    expect.fail("the story has no such step");
+  });
+
+  it("forgets addresses and routes together with their link", () => {
+    const again = tableAtStart();
+    const [link] = again.links().filter(({ name }) => name === "eth0");
+    const index = link?.index ?? expect.fail("no eth0");
+    again.apply({ kind: "link-gone", index });
+    for (const datagram of STORY.start.links) {
+      for (const event of decodeRtnetlink(hex(datagram))) again.apply(event);
+    }
+    expect(again.links().find(({ name }) => name === "eth0")).to.deep.equal({ ...link, addresses: [], prefixes: [] });
+  });
+
   it("takes every message twice without a change", () => {
     const once = tableAtStart();
     const twice = tableAtStart();

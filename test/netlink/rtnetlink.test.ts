@@ -110,6 +110,30 @@ describe("decodeRtnetlink", () => {
   });
 });
 
+describe("carrier", () => {
+  const LOWER_UP = 0x10000;
+  // RFC 2863 states as the kernel numbers them: 0 unknown, 2 down, 3 lower layer down, 5 dormant, 6 up.
+  for (const { carrier, state, flags, hasCarrier } of [
+    { carrier: 1, state: 6, flags: LOWER_UP, hasCarrier: true },
+    { carrier: 1, state: 0, flags: LOWER_UP, hasCarrier: true },
+    { carrier: 0, state: 0, flags: 0, hasCarrier: false },
+    { carrier: 0, state: 6, flags: LOWER_UP, hasCarrier: false },
+    { carrier: 1, state: 2, flags: 0, hasCarrier: false },
+    { carrier: 1, state: 3, flags: LOWER_UP, hasCarrier: false },
+    { carrier: 1, state: 5, flags: LOWER_UP, hasCarrier: false },
+    { carrier: undefined, state: 6, flags: LOWER_UP, hasCarrier: true },
+    { carrier: undefined, state: 6, flags: 0, hasCarrier: false },
+  ]) {
+    it(`is ${hasCarrier} with IFLA_CARRIER ${carrier}, state ${state}, flags ${flags.toString(16)}`, () => {
+      const header = concatBytes([new Uint8Array(2), u16(1), u32(2), u32(flags), u32(0)]);
+      const attributes = [attribute(3, text("eth0")), attribute(16, Uint8Array.of(state))];
+      if (carrier !== undefined) attributes.push(attribute(33, Uint8Array.of(carrier)));
+      const [link] = tableOf(message(RTM_NEWLINK, concatBytes([header, ...attributes]))).links();
+      expect(link?.hasCarrier).to.equal(hasCarrier);
+    });
+  }
+});
+
 describe("a link in a VRF", () => {
   // Laid out as the kernel's vrf driver does (IFLA_VRF_PORT_TABLE in IFLA_INFO_SLAVE_DATA): not every kernel has it.
   const slave = attribute(0x8000 | 18, attribute(4, text("vrf")), attribute(0x8000 | 5, attribute(1, u32(1_000))));

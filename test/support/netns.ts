@@ -104,8 +104,9 @@ export class Netns {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#children.splice(0).map((child) => child.close()));
+    const ends = await Promise.allSettled(this.#children.splice(0).map((child) => child.close()));
     for (const name of this.#namespaces.splice(0).toReversed()) run("ip", ["netns", "delete", name]);
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 }
 
@@ -117,7 +118,7 @@ export class NetnsChild {
   readonly #lines: Interface;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   readonly #events: unknown[] = [];
-  readonly #exit: Promise<void>;
+  readonly #exit: Promise<number | null>;
   #wake: (() => void) | undefined;
   #calls = 0;
 
@@ -126,7 +127,7 @@ export class NetnsChild {
     const command = ["netns", "exec", namespace, ...NODE, "--enable-source-maps", script, ...args];
     this.#process = spawn("ip", command, options);
     this.#exit = new Promise((resolve) => {
-      this.#process.once("exit", () => resolve());
+      this.#process.once("exit", (code) => resolve(code));
     });
     void this.#exit.then(() => this.#failAll());
     const { stdout } = this.#process;
@@ -151,7 +152,10 @@ export class NetnsChild {
       const index = this.#events.findIndex((event) => isWanted(event as Event));
       if (index >= 0) return this.#events.splice(0, index + 1).at(-1) as Event;
       const leftMs = deadlineMs - performance.now();
-      if (leftMs <= 0) throw new Error(`no such event in ${timeoutMs} ms; seen: ${JSON.stringify(this.#events)}`);
+      if (leftMs <= 0) {
+        const seen = this.#events.map((event) => JSON.stringify(event).slice(0, 500));
+        throw new Error(`no such event in ${timeoutMs} ms; the last of ${seen.length}:\n${seen.slice(-5).join("\n")}`);
+      }
       await this.#nextLine(leftMs);
     }
   }
@@ -161,12 +165,14 @@ export class NetnsChild {
     this.#events.length = 0;
   }
 
+  /** Throws when the child did not end by itself and well: it crashed, hangs, or (under a sanitizer) leaks. */
   async close(): Promise<void> {
     this.#process.stdin?.end();
-    const kill = setTimeout(() => this.#process.kill("SIGKILL"), 3_000);
-    await this.#exit;
+    const kill = setTimeout(() => this.#process.kill("SIGKILL"), 10_000);
+    const code = await this.#exit;
     clearTimeout(kill);
     this.#lines.close();
+    if (code !== 0) throw new Error(`a child in a namespace ended with code ${code}`);
   }
 
   #nextLine(timeoutMs: number): Promise<void> {
