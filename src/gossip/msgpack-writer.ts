@@ -12,11 +12,9 @@ export function writeBool(writer: ByteWriter, value: boolean): void {
   writer.u8(value ? 0xc3 : 0xc2);
 }
 
-/** Fewer than 16 entries are one byte; more take three. */
+/** @param count below 16: neither memberlist nor we have longer maps */
 export function writeMapHeader(writer: ByteWriter, count: number): void {
-  if (count < 16) return writer.u8(0x80 | count);
-  writer.u8(0xde);
-  writer.u16(count);
+  writer.u8(0x80 | count);
 }
 
 export function writeArrayHeader(writer: ByteWriter, count: number): void {

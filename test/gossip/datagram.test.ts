@@ -26,7 +26,7 @@ const dropOf = (reason: string) => ({ messages: [], drops: [reason] });
 
 /** v0 with a last byte that is no padding: sealed as version 1, whose plaintext is taken as it is, then renamed. */
 function wrongPadding(lastByte: number): Uint8Array {
-  const block = new Uint8Array(16).fill(lastByte);
+  const block = new Uint8Array(32).fill(lastByte);
   const sealed = sealPayload(block, KEY, NONCE, NO_BYTES);
   sealed[0] = 0;
   return sealed;
@@ -81,7 +81,7 @@ describe("openDatagram", () => {
     expect(opened(bytes)).to.deep.equal({ messages: [OPENED_NACK], drops: ["truncated"] });
   });
 
-  for (const lastByte of [0, 17, 255]) {
+  for (const lastByte of [0, 17, 33, 255]) {
     it(`drops a version 0 payload whose padding says ${lastByte}, which crashes Go peers`, () =>
       expect(opened(wrongPadding(lastByte), SEALED)).to.deep.equal(dropOf("not-authentic")));
   }
@@ -133,6 +133,14 @@ describe("openDatagram", () => {
     const [message] = opened(hex("0482a441646472a47f000001a356736ea5".concat("0105020000"))).messages;
     expect(message).to.deep.include({ kind: "alive" });
     expect(message).not.to.have.property("versions");
+  });
+
+  it("reads a ping whose source has no port, or a broken address, as one without a source", () => {
+    for (const source of ["aa536f7572636541646472a4c0000201", "aa536f7572636541646472a3c00002"]) {
+      const port = source.includes("a4") ? "" : "aa536f75726365506f72740a";
+      const bytes = hex(`008${port === "" ? 2 : 3}a55365714e6f01${source}${port}`);
+      expect(opened(bytes)).to.deep.equal({ messages: [{ kind: "ping", seqNo: 1, node: "" }], drops: [] });
+    }
   });
 
   it("reads the mapped form of an IPv4 address as IPv4, and never sends it", () => {
@@ -207,6 +215,11 @@ describe("sealDatagram", () => {
     const ack = recording("udp-ack-nil");
     expect(sealDatagram([hex(ack.hex)], { ...SEAL, withCrc: false })).to.deep.equal(hex(ack.hex));
   });
+
+  it("refuses a label of 256 bytes", () =>
+    expect(() => sealDatagram([NACK], { ...SEAL, label: "a".repeat(256) }))
+      .to.throw()
+      .with.property("code", "ERR_INTERNAL_ARGUMENT"));
 
   for (const { name, parts } of [
     { name: "no part", parts: [] },

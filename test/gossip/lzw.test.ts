@@ -47,8 +47,9 @@ describe("lzw", () => {
   for (const { name, bytes } of [
     { name: "no bytes", bytes: "" },
     { name: "no end code", bytes: "0083" },
-    { name: "a code that has no entry yet", bytes: "00ff07" },
-    { name: "an entry right after the clear code", bytes: "000506" },
+    // Clear, 97, 259, end, though 258 is the first entry; clear, 258, end, though there is none yet.
+    { name: "a code that has no entry yet", bytes: "00c30c0c08" },
+    { name: "an entry right after the clear code", bytes: "00050604" },
   ]) {
     it(`refuses ${name}`, () =>
       expect(decompressLzw(hex(bytes), 100)).to.deep.equal({ ok: false, reason: "bad-compression" }));

@@ -60,6 +60,19 @@ describe("RecordCodec", () => {
     });
   }
 
+  for (const { length, header } of [
+    { length: 31, header: "bf" },
+    { length: 32, header: "da0020" },
+    { length: 65_535, header: "daffff" },
+    { length: 65_536, header: "db00010000" },
+  ]) {
+    it(`writes ${length} bytes in the raw form`, () => {
+      const writer = new ByteWriter();
+      RECORD.encode(writer, { ...ZERO, Bytes: new Uint8Array(length) });
+      expect(hexOf(writer.finish())).to.contain(`${KEY.Bytes}${header}00`);
+    });
+  }
+
   for (const { name, bytes, fields } of [
     { name: "keys in any order", bytes: `82${KEY.Num}01${KEY.Big}02`, fields: { Num: 1, Big: 2 } },
     {

@@ -137,6 +137,7 @@ describe("StreamDecoder", () => {
   it("says to Go what Go would say", () => {
     expect(errorTextOf("not-encrypted")).to.equal("encryption is configured but remote state is not encrypted");
     expect(errorTextOf("unexpected-encryption")).to.equal("remote state is encrypted and encryption is not configured");
+    expect(errorTextOf("truncated")).to.equal("failed to read the request: truncated");
   });
 
   it("never throws, however the bytes are cut", () => {

@@ -140,11 +140,11 @@ describe("gossip transport", () => {
   it("delivers all of a long answer before the end", async () => {
     const a = await start(at("127.0.61.1"));
     const b = await start(at("127.0.61.2"));
-    b.heard.reply = "y".repeat(3_000_000);
+    b.heard.reply = "y".repeat(16_000_000);
     a.transport.dial(b.transport.local, a.heard.handler("dialer")).write(bytes("x"));
     await a.heard.until("dialer closed");
     const received = a.heard.events.map((event) => Number(/data y+ (\d+)/.exec(event)?.[1] ?? 0));
-    expect(received.reduce((sum, count) => sum + count, 0)).to.equal(3_000_000);
+    expect(received.reduce((sum, count) => sum + count, 0)).to.equal(16_000_000);
   });
 
   for (const { name, to, size } of [
