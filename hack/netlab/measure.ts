@@ -32,7 +32,7 @@ export interface Figures {
   readonly macs: readonly Mac[];
   /** Time in which probes were answered by two MACs. */
   readonly bothAnswerMs: number;
-  /** Drill freeze: answers of the thawed leader, which is no longer the leader. */
+  /** Drill freeze: answers of the thawed leader that it gave without having become the leader anew. */
   readonly answersAfterThaw?: number;
 }
 
@@ -61,9 +61,15 @@ export function measure({ deedMs, oldNode, oldMac, thawMs, requests, frames }: O
     macs: [...new Set(frames.map(({ mac }) => mac))],
     bothAnswerMs: bothAnswerMs(frames),
     ...(thawMs !== undefined && {
-      answersAfterThaw: frames.filter(({ atMs, mac }) => mac === oldMac && atMs > thawMs).length,
+      answersAfterThaw: answersBeforeClaim(frames.filter(({ atMs, mac }) => mac === oldMac && atMs > thawMs)),
     }),
   };
+}
+
+/** How many of the frames come before the first that was not asked for: a leader announces itself before it answers. */
+function answersBeforeClaim(frames: readonly FrameRecord[]): number {
+  const claim = frames.findIndex(({ probe }) => probe === undefined);
+  return claim === -1 ? frames.length : claim;
 }
 
 /** Time in which probes were answered by two MACs. */

@@ -77,6 +77,8 @@ describe("a drill's figures", () => {
   it("count what a thawed leader still answers", () => {
     const frames = [...FRAMES, probed(400, OLD)];
     expect(measured({ frames, thawMs: 1_900 }).answersAfterThaw).to.equal(1);
+    const elected = [...FRAMES, { atMs: 1_990, mac: OLD }, probed(400, OLD)];
+    expect(measured({ frames: elected, thawMs: 1_900 }).answersAfterThaw, "after its own announcement").to.equal(0);
     expect(measured({ frames: FRAMES, thawMs: 1_900 }).answersAfterThaw).to.equal(0);
     expect(measured({ frames })).not.to.have.property("answersAfterThaw");
   });
