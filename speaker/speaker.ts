@@ -45,6 +45,8 @@ export class Speaker {
   #firstContact: "join-done" | "join-refused" | undefined;
   #hasNews = false;
   #isSettling = false;
+  /** Deadlines up to this time were judged. */
+  #settledMs = Number.NEGATIVE_INFINITY;
   #isDeathRefuted = false;
   #heardAgainMs = Number.NEGATIVE_INFINITY;
   #departure: Departure | undefined;
@@ -230,6 +232,7 @@ export class Speaker {
   /** What settling itself brings about (own metadata is news, too) is settled after it, never within it. */
   #settle(nowMs: number): void {
     this.#hasNews = true;
+    this.#settledMs = nowMs;
     if (this.#isSettling) return;
     this.#isSettling = true;
     while (this.#hasNews && !this.#isClosed) {
@@ -382,7 +385,9 @@ export class Speaker {
     const nowMs = this.#enter();
     this.#setFence(expire(this.#fence, nowMs), nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
-    if (isDue(this.#council.nextDeadlineMs(nowMs - 1), nowMs) || this.#departure !== undefined) this.#settle(nowMs);
+    // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
+    if (isDue(this.#council.nextDeadlineMs(this.#settledMs), nowMs) || this.#departure !== undefined)
+      this.#settle(nowMs);
     else this.#arm(nowMs);
   }
 }

@@ -20,8 +20,8 @@ export interface TestLab {
 /** Longer than a lab of three needs on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
-/** The last burst leaves 4.4 s after a take-over. */
-const BURSTS_MS = 5_000;
+/** Bursts are 1.1 s apart. */
+const BURST_INTERVAL_MS = 1_300;
 
 let labs = 0;
 
@@ -59,13 +59,18 @@ export async function neighbourOf(host: Host, address: Ip): Promise<Mac | undefi
   return entry?.lladdr === undefined ? undefined : parseMac(entry.lladdr);
 }
 
-/** Until every leader's five announcements are over: what is heard afterwards was asked for. */
-export async function waitForQuiet({ lab }: TestLab): Promise<void> {
+/** Until the five announcements that follow a change are over: what is heard afterwards was asked for. */
+export async function waitForQuiet({ lab }: Pick<TestLab, "lab">): Promise<void> {
   const documents = await waitUntilSettled(lab, ADDRESSES, START_TIMEOUT_MS);
-  const newestMs = Math.max(
-    ...documents.flatMap((document) => document?.addresses.map(({ since }) => Date.parse(since)) ?? []),
-  );
-  await sleep(newestMs + BURSTS_MS - Date.now());
+  const addresses = documents.flatMap((document) => document?.addresses ?? []);
+  const newestMs = Math.max(...addresses.map(({ since, lastAnnouncement }) => Date.parse(lastAnnouncement ?? since)));
+  await sleep(Math.max(0, newestMs + BURST_INTERVAL_MS - Date.now()));
+  // Another came meanwhile, until none does.
+  const again = await waitUntilSettled(lab, ADDRESSES, START_TIMEOUT_MS);
+  const isQuiet = again
+    .flatMap((document) => document?.addresses ?? [])
+    .every(({ since, lastAnnouncement }) => Date.parse(lastAnnouncement ?? since) <= newestMs);
+  if (!isQuiet) await waitForQuiet({ lab });
 }
 
 function nodeOf(lab: Lab, name: string): Host {
