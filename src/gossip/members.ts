@@ -140,6 +140,13 @@ export class Members {
     this.#changed("updated", core.self);
   }
 
+  /** Once more, to one that was not reached. */
+  announceSelfTo(name: string): void {
+    const core = this.#core;
+    const member = core.table.get(name);
+    if (member !== undefined) core.sendParts(member, [encodeMessage(core.aliveOf(core.self))]);
+  }
+
   /** The first announcement of ourselves. */
   open(): void {
     const core = this.#core;

@@ -58,13 +58,13 @@ export class PushPulls {
   }
 
   /** False when one to that address runs already, or too many do. */
-  start(endpoint: Endpoint, isJoin: boolean): boolean {
+  start(endpoint: Endpoint, isJoin: boolean, timeoutMs = this.#core.timing.tcpTimeoutMs): boolean {
     const key = endpointKey(endpoint);
     if (this.#runningTo.has(key) || this.#running.size >= MAX_RUNNING) return false;
     const core = this.#core;
     core.counters.pushPulls++;
     this.#runningTo.add(key);
-    this.#running.set(core.dial(endpoint, this.#state(isJoin), core.timing.tcpTimeoutMs), endpoint);
+    this.#running.set(core.dial(endpoint, this.#state(isJoin), timeoutMs), endpoint);
     return true;
   }
 

@@ -12,6 +12,8 @@ import type { Member } from "./swim-event.ts";
 const REJOIN_INTERVAL_MS = 10_000;
 /** Earlier by up to this: nodes that start together must not dial together for ever. */
 const REJOIN_JITTER_MS = 2_000;
+/** Less than a round, so that every round dials anew; a lost SYN is repeated after 1 and 3 s. */
+const DIAL_TIMEOUT_MS = 5_000;
 const REMEMBERED_MS = 24 * 3_600_000;
 const MAX_REMEMBERED = 4_096;
 /** Dials in one round; the rest waits its turn. */
@@ -86,7 +88,11 @@ export class Rejoin {
   }
 
   #dial(endpoints: readonly Endpoint[]): readonly Endpoint[] {
-    return endpoints.slice(0, MAX_DIALS).filter((endpoint) => this.#pushPulls.start(endpoint, true));
+    return endpoints.slice(0, MAX_DIALS).filter((endpoint) => this.#start(endpoint));
+  }
+
+  #start(endpoint: Endpoint): boolean {
+    return this.#pushPulls.start(endpoint, true, Math.min(DIAL_TIMEOUT_MS, this.#core.timing.tcpTimeoutMs));
   }
 
   #missing(): readonly Endpoint[] {

@@ -249,7 +249,10 @@ export class Swim {
     if (held !== undefined) this.#answerView(ping.node, held);
   }
 
-  /** What an ack says of us is news like any other: a verdict is refuted at once, one who forgot us is told. */
+  /**
+   * What an ack says of us is news like any other: a verdict is refuted at once, one who missed our latest word is sent
+   * it again, one who forgot us is told everything.
+   */
   #answerView(node: string, held: HeldAs): void {
     const core = this.#core;
     if (core.isLeaving) return;
@@ -258,8 +261,9 @@ export class Swim {
       if (endpoint !== undefined) this.#pushPulls.start(endpoint, true);
       return;
     }
-    if (held.state === "alive" || held.incarnation < core.self.incarnation) return;
-    this.#members.refute(held.state === "suspect" ? "suspect" : "dead", held.incarnation, node);
+    if (held.incarnation < core.self.incarnation) return this.#members.announceSelfTo(node);
+    const isRight = held.state === "alive" && held.incarnation === core.self.incarnation;
+    if (!isRight) this.#members.refute(verdictOf(held), held.incarnation, node);
   }
 
   #request(connection: number, from: Endpoint, message: StreamMessage): void {
@@ -323,6 +327,11 @@ export class Swim {
     for (const part of this.#timed) part.tick();
     this.#pings.sweep(this.#core.nowMs);
   }
+}
+
+function verdictOf({ state }: HeldAs): "suspect" | "dead" | "stale-alive" {
+  if (state === "suspect") return state;
+  return state === "alive" ? "stale-alive" : "dead";
 }
 
 function heldView(from: string, held: HeldAs | undefined): SwimEffect {

@@ -1,4 +1,8 @@
-/** Every duration and multiplier of the swim machine, and memberlist's three presets (config.go:302-391). */
+/**
+ * Every duration and multiplier of the swim machine, and memberlist's three presets (config.go:302-391). One value differs:
+ * memberlist never lets a dead name move to another address, and so keeps a node that restarts with a new one out for
+ * half a minute; here the verdict is enough.
+ */
 
 export interface Timing {
   /** Dialling, and a push/pull from first to last byte. */
@@ -22,7 +26,7 @@ export interface Timing {
   readonly gossipIntervalMs: number;
   /** A dead member is gossiped to, and kept in the table, for this long. */
   readonly gossipToTheDeadMs: number;
-  /** A dead name may come back from another address after this long; 0: never while it is kept. */
+  /** A dead name may come back from another address after more than this; 0: never while it is kept. */
   readonly deadNodeReclaimMs: number;
   readonly disablesTcpPings: boolean;
   /** Longest datagram, label and encryption included, checksum not. */
@@ -45,7 +49,7 @@ const LAN: Timing = {
   gossipNodes: 3,
   gossipIntervalMs: 200,
   gossipToTheDeadMs: 30_000,
-  deadNodeReclaimMs: 0,
+  deadNodeReclaimMs: 1,
   disablesTcpPings: false,
   udpBufferBytes: 1_400,
   verifiesIncoming: true,

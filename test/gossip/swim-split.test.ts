@@ -117,6 +117,22 @@ describe("a suspicion", () => {
   });
 });
 
+describe("a node that starts again at another address", () => {
+  it("is a member everywhere within 12 s, though its old address is still on everybody's books", () => {
+    const cluster = formed(3, { seed: 12 });
+    const endpoints = cluster.nodes.map(({ endpoint }) => endpoint);
+    nodeAt(cluster, 0).host.kill();
+    cluster.run(500);
+    cluster.open(cluster.add("n1", "192.0.2.55" as Ip), endpoints);
+    const moved = (): boolean =>
+      cluster.nodes.slice(1).every((node) => {
+        const held = viewOf(node, "n1");
+        return held?.state === "alive" && held.endpoint.ip === "192.0.2.55";
+      });
+    expect(cluster.runUntil(moved, 20_000)).to.be.within(4_000, 12_000);
+  });
+});
+
 describe("two nodes of one name", () => {
   it("the first stays, the conflict is told", () => {
     const cluster = formed(3);

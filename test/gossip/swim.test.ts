@@ -204,12 +204,25 @@ describe("ping-members", () => {
     });
   }
 
-  it("does not refute a view that is over", () => {
+  it("refutes when the member holds an incarnation of ours that we never had: a former process's word", () => {
     const { single, ack } = asked();
-    single.hear(3, { kind: "suspect", node: "n1", incarnation: 1, from: "n3" });
-    const effects = single.hear(2, ack({ state: "dead", incarnation: 1 }));
-    expect(effectsOf(effects, "refuted")).to.deep.equal([]);
+    const effects = single.hear(2, ack({ state: "alive", incarnation: 6 }));
+    expect(effectsOf(effects, "refuted")).to.deep.equal([
+      { kind: "refuted", verdict: "stale-alive", incarnation: 7, from: "n2" },
+    ]);
   });
+
+  for (const state of ["alive", "dead"] as const) {
+    it(`tells a member that holds a former incarnation ${state} our latest word, and refutes nothing`, () => {
+      const { single, ack } = asked();
+      single.hear(3, { kind: "suspect", node: "n1", incarnation: 1, from: "n3" });
+      const effects = single.hear(2, ack({ state, incarnation: 1 }));
+      expect(effectsOf(effects, "refuted")).to.deep.equal([]);
+      expect(messagesIn(effects, "alive").map(({ to, message }) => [to, message.incarnation])).to.deep.equal([
+        [endpointOf(2), 2],
+      ]);
+    });
+  }
 
   it("introduces itself to a member that does not know us any more", () => {
     const { single, ack } = asked();
