@@ -12,6 +12,7 @@ export interface GossipStream {
 
 /** How a stream tells its user what happens on it. */
 export interface StreamHandler {
+  /** A dialled connection stands; never within `dial` itself. An accepted one is told by `accepted`. */
   opened?(): void;
   data(bytes: Uint8Array): void;
   /** The peer ended or reset the stream, or dialling failed; the last call. */

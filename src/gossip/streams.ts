@@ -103,6 +103,11 @@ export class Streams {
     const timer = this.#after(timeoutMs, () => fail("silent"));
     this.#dialled.add(over);
     stream = transport.dial(to, {
+      // Not before: a state of many members need not be written for an address where nobody listens.
+      opened: () => {
+        read();
+        if (!isOver) for (const bytes of codec.sealStream(request, true)) stream?.write(bytes);
+      },
       data: (bytes) => {
         read();
         if (isOver) return;
@@ -118,7 +123,6 @@ export class Streams {
       },
     });
     if (isOver) stream.close();
-    else for (const bytes of codec.sealStream(request, true)) stream.write(bytes);
   }
 
   #after(delayMs: number, callback: () => void): Timer {

@@ -22,7 +22,7 @@ describe("a split cluster", () => {
     { count: 2, small: 1, splitMs: 8_000 },
     { count: 3, small: 1, splitMs: 20_000 },
     { count: 5, small: 2, splitMs: 40_000 },
-    { count: 30, small: 12, splitMs: 40_000 },
+    { count: 30, small: 12, splitMs: 20_000 },
   ]) {
     it(`of ${small} and ${count - small} merges within 5 s after ${splitMs / 1_000} s`, function () {
       this.timeout(30_000);
