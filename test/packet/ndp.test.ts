@@ -104,6 +104,10 @@ function changed(packet: Uint8Array, changes: readonly (readonly [number, string
   return copy;
 }
 
+function checksumIn(packet: Uint8Array): number {
+  return ((packet[42] ?? 0) << 8) | (packet[43] ?? 0);
+}
+
 describe("validity of neighbor messages (RFC 4861 §7.1.1, §7.1.2)", () => {
   const solicitation = golden("kernel-solicitation").subarray(14);
   const probe = golden("kernel-dad-probe").subarray(14);
@@ -177,13 +181,14 @@ describe("validity of neighbor messages (RFC 4861 §7.1.1, §7.1.2)", () => {
     const result = decodeNdp(changed(solicitation, [[65, "02"]], 80));
     expect(result.ok && result.value.options[0]?.kind).to.equal("other");
   });
-  it("sums a message of odd length with a zero behind it, whatever follows", () => {
-    const odd = new Uint8Array(65);
-    odd.set(solicitation.subarray(0, 64));
+  it("sums a message of odd length as if a zero byte followed, whatever does", () => {
+    const even = changed(solicitation, [[64, "7f00"]], 66);
+    const odd = even.slice(0, 65);
     odd[5] = 25;
-    odd[64] = 0x7f;
+    // The words are the same; only the length in the pseudo-header is one less.
     writeIcmpv6Checksum(odd, 0);
-    // The checksum stands; only the trailing byte, which is no option, is refused.
+    expect(checksumIn(odd)).to.equal(checksumIn(even) + 1);
+    // The checksum stands; the trailing byte, which is no option, does not.
     expect(decodeNdp(insideLarger(odd, 0xff))).to.deep.equal({ ok: false, reason: "option-length" });
   });
 });
