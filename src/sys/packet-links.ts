@@ -17,7 +17,10 @@ const LEAST_INSTRUCTIONS = 64;
 
 export interface PacketLinksOptions {
   readonly clock: Clock;
-  /** `frame` starts at the Ethernet header and is valid during the call only; `vlanTag` are 802.1Q's 16 bits. */
+  /**
+   * `frame` starts at the Ethernet header and is valid during the call only; `vlanTag` are 802.1Q's 16 bits.
+   * What is sent meanwhile leaves together when the batch has been heard: no flush() is needed.
+   */
   onFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void;
   /** problems() may say something else now. */
   onProblems?(): void;
@@ -54,7 +57,6 @@ interface Endpoint {
   precision: FilterPrecision;
   /** errno name of the last failure, until a retry finds the socket well. */
   problem: string | undefined;
-  hasQueued: boolean;
 }
 
 const DROP_ALL = encodeFilter(buildPacketFilter({ family: 4, addresses: [], poolPrefixes: [] }).program);
@@ -64,6 +66,8 @@ export class PacketLinks {
   readonly #options: PacketLinksOptions;
   /** By link index, then ARP and IPv6. */
   readonly #endpoints = new Map<number, readonly Endpoint[]>();
+  /** Endpoints with frames that wait for flush(). */
+  readonly #queued = new Set<Endpoint>();
   /** What each link wants to hear, kept for links that are not there yet. */
   readonly #wanted = new Map<number, Wanted>();
   /** Learned from refusals: net.core.optmem_max is one for the machine. */
@@ -102,22 +106,21 @@ export class PacketLinks {
     const endpoint = this.#endpoints.get(linkIndex)?.[family === 4 ? 0 : 1];
     if (endpoint?.socket === undefined) return;
     endpoint.socket.send(bytes);
-    endpoint.hasQueued = true;
+    this.#queued.add(endpoint);
   }
 
   flush(): void {
-    for (const endpoint of this.#all()) {
-      if (!endpoint.hasQueued) continue;
-      endpoint.hasQueued = false;
-      endpoint.socket?.flush();
-    }
+    if (this.#queued.size === 0) return;
+    const queued = [...this.#queued];
+    this.#queued.clear();
+    for (const endpoint of queued) endpoint.socket?.flush();
   }
 
   /** Drops what is queued in both directions; the number of received frames dropped. */
   discardAll(): number {
     let frames = 0;
+    this.#queued.clear();
     for (const endpoint of this.#all()) {
-      endpoint.hasQueued = false;
       endpoint.socket?.discardQueued();
       frames += endpoint.socket?.discard() ?? 0;
     }
@@ -177,7 +180,7 @@ export class PacketLinks {
     }
     const wanted = this.#wantedOn(linkIndex);
     const endpoints = FAMILIES.map((family): Endpoint => {
-      const state = { socket: undefined, problem: undefined, hasQueued: false, precision: "exact" as const };
+      const state = { socket: undefined, problem: undefined, precision: "exact" as const };
       return { linkIndex, linkName, family, wanted, ...state };
     });
     this.#endpoints.set(linkIndex, endpoints);

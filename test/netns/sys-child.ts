@@ -11,12 +11,14 @@ import { serveLines } from "../support/netns.ts";
 
 const clock = new SystemClock();
 const groups = new MulticastGroups();
+let echo: Uint8Array | undefined;
 let followed: readonly string[] = [];
 let watcher: LinkWatcher | undefined;
 
 const packetLinks = new PacketLinks({
   clock,
   onFrame: (linkIndex, family, frame, vlanTag) => {
+    if (echo !== undefined) packetLinks.send(linkIndex, family, echo);
     emit({ kind: "frame", linkIndex, family, hex: hexOf(frame), ...(vlanTag === undefined ? {} : { vlanTag }) });
   },
   onProblems: () => emit({ kind: "problems", problems: packetLinks.problems() }),
@@ -55,6 +57,10 @@ const emit = serveLines(
         for (const frame of bytes) packetLinks.send(linkIndex, family, frame);
       }
       packetLinks.flush();
+    },
+    /** Sends this frame for every frame that is heard, from inside the callback. */
+    echo: (frame?: string) => {
+      echo = frame === undefined ? undefined : bytesOfHex(frame);
     },
     /** Holds the event loop, as a long computation does; then runs a command before anything else is read. */
     block: (durationMs: number, before?: "discardAll" | "drainAll") => {

@@ -160,6 +160,15 @@ describeNetns("PacketLinks on a real kernel", (lab) => {
     expect(after.batches - before.batches).to.be.lessThan(150);
   });
 
+  it("sends an answer with the batch that asked for it", async () => {
+    await sender.call("setFilter", nearIndex, [OURS], []);
+    await listener.call("echo", hexOf(golden("kernel-reply")).replaceAll("c0000202", hexOf(ipBytes(OURS))));
+    await sender.call("send", nearIndex, 4, [request(OURS)], 3);
+    for (let count = 0; count < 3; count++) await sender.event<FrameEvent>(({ kind }) => kind === "frame");
+    await listener.call("echo");
+    await sender.call("setFilter", nearIndex, [], []);
+  });
+
   it("discards what was queued while the loop stood still", async () => {
     const blocked = listener.call("block", 400, "discardAll");
     await sender.call("send", nearIndex, 4, [request(OURS), request(OURS), request(OURS)]);
