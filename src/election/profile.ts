@@ -44,8 +44,8 @@ export class ProfileMemory {
   #ofService(service: GroupService): string {
     const advertisements = this.#identities.of(service.advertisements);
     const held = service.addresses.map((ip) => this.#holdingOf(ip)).join(" ");
-    const profile = `${advertisements} ${held}`;
-    if (service.externalTrafficPolicy === "Cluster") return `${profile} ${service.hasServingEndpoint}`;
+    const profile = `${advertisements} ${held} ${service.hasServingEndpoint}`;
+    if (service.externalTrafficPolicy === "Cluster") return profile;
     if (service.isServedEverywhere) return `${profile} everywhere`;
     return `${profile} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
   }

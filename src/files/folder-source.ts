@@ -46,6 +46,7 @@ export interface FolderSourceOptions {
 interface KnownFile {
   /** Changes with every write and every replacement; empty: to be read again. */
   readonly signature: string;
+  readonly text?: string;
   readonly state: FileState;
   /** What its pieces say, by their text. */
   readonly chunks: ReadonlyMap<string, ReadChunk>;
@@ -74,7 +75,7 @@ export class FolderSource {
     this.#watch = new FolderWatch(this.#folder, () => this.#onEvent());
   }
 
-  /** Resolves when the folder was read once, or could not be. */
+  /** Begins to watch; resolves when the folder was read once, or could not be. Once more: reads again. */
   start(): Promise<void> {
     return this.#read();
   }
@@ -153,6 +154,7 @@ export class FolderSource {
   }
 
   async #judge(name: string, text: string, signature: string, before: KnownFile | undefined): Promise<KnownFile> {
+    if (before?.text === text) return { ...before, signature };
     const emptySinceMs = before?.emptySinceMs ?? performance.now();
     const pieces = splitDocuments(text);
     if (pieces.length === 0 && (before?.state.objects.length ?? 0) > 0 && before !== undefined) {
@@ -168,7 +170,7 @@ export class FolderSource {
     }
     const state = readFileState(before?.state, name, text, (piece) => chunks.get(piece) ?? readChunk(piece));
     if (state.isGood) this.#cacheFault = await this.#cache?.write(name, text);
-    return { signature, state, chunks };
+    return { signature, text, state, chunks };
   }
 
   /** What the file said when it was good, before this process began. */

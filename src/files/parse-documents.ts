@@ -27,7 +27,7 @@ export type ParsedChunk =
  */
 export function splitDocuments(text: string): readonly Chunk[] {
   const chunks: Chunk[] = [];
-  let begin = text.startsWith("\ufeff") ? 1 : 0;
+  let begin = 0;
   let line = 1;
   while (begin < text.length) {
     const marker = text.slice(begin + 1).search(/^---(?=\s|$)/m);

@@ -76,6 +76,13 @@ describe("snapshot differences", () => {
     expect(huge.map(({ changes }) => changes.length)).to.deep.equal([1, 1]);
   });
 
+  it("forget what was there before a complete snapshot", () => {
+    const receiver = new SnapshotReceiver();
+    for (const message of diffSnapshots(undefined, services(3))) receiver.apply(message);
+    const [only] = diffSnapshots(undefined, services(1));
+    expect(only && receiver.apply(only)?.services.size).to.equal(1);
+  });
+
   it("begin anew when a complete snapshot cuts another short", () => {
     const receiver = new SnapshotReceiver();
     const [first] = diffSnapshots(undefined, services(MESSAGE_OBJECTS + 1));

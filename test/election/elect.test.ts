@@ -177,6 +177,12 @@ describe("decide: endpoints", () => {
     });
   }
 
+  it("tells no endpoint at all from endpoints on no node, side by side", () => {
+    const nowhere = { ...local(["10.20.30.2"], []), hasServingEndpoint: true };
+    const decisions = decide([group(local(["10.20.30.1"], [])), group(nowhere)], view(members), new RankMemory());
+    expect(decisions.map(({ reason }) => reason)).to.deep.equal(["no-serving-endpoint", "no-local-endpoint"]);
+  });
+
   it("lets MetalLB's rule count a terminating endpoint like a ready one", () => {
     const web = group(local(["10.20.30.1"], ["iris1"], ["iris2"]));
     expect(decideOne(web, view(members, { rule: "metallb-1" })).leader).to.equal("iris2");
@@ -359,6 +365,24 @@ describe("decide: preferences", () => {
     const members = [member("edge-a"), member("worker-a", ["ready", "settling"])];
     const one = advertisedBy({ preferredNodes: [prefer("worker", 100)] });
     expect(orderOf(one, view(members, { nodes }))).to.deep.equal(["edge-a", "worker-a"]);
+  });
+});
+
+describe("decide: with a memory", () => {
+  const of = view([member("iris1"), member("iris2")]);
+
+  it("gives the very same Decision while nothing changed, so that readers can tell by identity", () => {
+    const memory = new RankMemory();
+    const [first] = decide([WEB], of, memory);
+    const [second] = decide([WEB], view([member("iris2"), member("iris1")]), memory);
+    expect(second).to.equal(first);
+  });
+
+  it("names the Services of now", () => {
+    const memory = new RankMemory();
+    decide([WEB], of, memory);
+    const renamed = group(groupService(["10.20.30.1"], { name: "renamed" }));
+    expect(decide([renamed], of, memory)[0]?.group).to.equal(renamed);
   });
 });
 

@@ -82,6 +82,15 @@ describe("ruleInForce", () => {
     ).to.equal("arpeggio-1");
   });
 
+  it("is taken from the others by a node that was alone for long", () => {
+    const steps = [
+      [0, []],
+      [90_000, []],
+      [90_300, OURS_LOW],
+    ] as const;
+    expect(after(steps).rule).to.equal("metallb-1");
+  });
+
   it("does not follow a member that uses less without need, once 30 s have passed", () => {
     expect(
       after([
