@@ -6,7 +6,7 @@ export class ByteWriter {
   #length = 0;
 
   /** @param capacity bytes to start with; it doubles as needed */
-  constructor(capacity = 128) {
+  constructor(capacity = 256) {
     this.#bytes = new Uint8Array(capacity);
     this.#view = new DataView(this.#bytes.buffer);
   }
@@ -41,9 +41,9 @@ export class ByteWriter {
     this.#bytes.set(values, at);
   }
 
-  /** A copy of what was written. */
+  /** What was written, as a view; the writer is used up. */
   finish(): Uint8Array {
-    return this.#bytes.slice(0, this.#length);
+    return this.#bytes.subarray(0, this.#length);
   }
 
   /** Reserves `count` bytes and returns where they start. It may replace buffer and view, so it is called before they are read. */
