@@ -30,7 +30,7 @@ export type AliveVerdict =
   | Ignored
   | { readonly kind: "conflict"; readonly member: Member }
   | { readonly kind: "refute" }
-  | { readonly kind: "accept"; readonly change?: MemberChange };
+  | { readonly kind: "accept"; readonly change: MemberChange };
 
 export type SuspectVerdict = Ignored | { readonly kind: "confirm" | "refute" | "accept" };
 export type DeadVerdict =
@@ -63,7 +63,7 @@ export function judgeAlive(known: Member | undefined, alive: UsableAlive, judge:
   if (moves && !mayMove(known, judge)) return { kind: "conflict", member: known };
   if (isSelf) return judgeOwnAlive(known, alive);
   if (!moves && alive.incarnation <= known.incarnation) return ignore("stale");
-  return accepted(changeOf(known, alive));
+  return { kind: "accept", change: changeOf(known) };
 }
 
 function judgeOwnAlive(known: Member, alive: UsableAlive): AliveVerdict {
@@ -75,15 +75,10 @@ function judgeOwnAlive(known: Member, alive: UsableAlive): AliveVerdict {
   return isEcho ? ignore("echo") : { kind: "refute" };
 }
 
-function accepted(change: MemberChange | undefined): AliveVerdict {
-  return change === undefined ? { kind: "accept" } : { kind: "accept", change };
-}
-
-function changeOf(known: Member, alive: UsableAlive): MemberChange | undefined {
+/** News of a living member is of a later incarnation, so that something about it is new. */
+function changeOf(known: Member): MemberChange {
   if (known.state === "dead" || known.state === "left") return "joined";
-  if (known.state === "suspect") return "alive-again";
-  const isUpdate = known.incarnation !== alive.incarnation || !bytesEqual(known.meta, alive.meta);
-  return isUpdate ? "updated" : undefined;
+  return known.state === "suspect" ? "alive-again" : "updated";
 }
 
 /** A name may appear at another address once it left, or was dead for long enough. */

@@ -185,7 +185,7 @@ export class Members {
     for (const suspicion of this.#suspicions.values()) suspicion.postpone(byMs);
   }
 
-  #acceptAlive(known: Member | undefined, alive: UsableAlive, change: MemberChange | undefined): void {
+  #acceptAlive(known: Member | undefined, alive: UsableAlive, change: MemberChange): void {
     const core = this.#core;
     this.#suspicions.delete(alive.node);
     core.broadcast(alive.node, alive);
@@ -193,7 +193,7 @@ export class Members {
     const sinceMs = known?.state === "alive" ? known.sinceMs : core.nowMs;
     const member: Member = { name, endpoint, state: "alive", incarnation, meta, versions, sinceMs };
     core.table.put(member);
-    if (change !== undefined) this.#changed(change, member);
+    this.#changed(change, member);
   }
 
   #acceptSuspect(known: Member, suspect: Suspect): void {

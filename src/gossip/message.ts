@@ -111,4 +111,3 @@ export interface RemoteError {
 export type DatagramMessage = Ping | IndirectPing | Ack | Nack | Suspect | Alive | Dead | User;
 /** What may stand on a stream. */
 export type StreamMessage = Ping | Ack | User | PushPull | RemoteError;
-export type GossipMessage = DatagramMessage | StreamMessage;

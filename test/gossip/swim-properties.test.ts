@@ -7,7 +7,7 @@ import { encodeMessage } from "../../src/gossip/message-codec.ts";
 import type { SwimEvent } from "../../src/gossip/swim-event.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { changeAt, formed, ipOfNode, nodeAt } from "./cluster.ts";
-import { SingleSwim } from "./single-swim.ts";
+import { effectsOf, endpointOf, messagesIn, SingleSwim } from "./single-swim.ts";
 
 const name = fc.constantFrom("n1", "n2", "n3", "n4", "", "ü", "x".repeat(300));
 const u32 = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(0xffff_fffe, 0xffff_ffff));
@@ -171,6 +171,50 @@ describe("a machine under random input", () => {
     }
     expect(single.swim.members()).to.have.length(4_096);
     expect(single.swim.counters().messagesRefused).to.equal(5_000 - 4_095);
+  });
+});
+
+describe("a machine under a flood", () => {
+  it("of indirect pings relays 1,024 at a time, and the ones after them when those are over", () => {
+    const single = new SingleSwim(1, { probeIntervalMs: 0 }).meet(2, 3);
+    const flood = (count: number) => {
+      const requests = Array.from({ length: count }, (_, seqNo) => ({
+        kind: "indirect-ping" as const,
+        seqNo,
+        target: endpointOf(3),
+        node: "n3",
+        wantsNack: false,
+      }));
+      return messagesIn(single.hear(2, ...requests), "ping").length;
+    };
+    expect(flood(3_000)).to.equal(1_024);
+    single.run(600);
+    expect(flood(1)).to.equal(1);
+  });
+
+  it("of peers dials 64 in a round, and others in the next", () => {
+    const single = new SingleSwim();
+    const peers = Array.from({ length: 200 }, (_, index) => endpointOf(index + 2));
+    single.tell({ kind: "known-peers", endpoints: peers });
+    const first = effectsOf(single.tell({ kind: "open" }), "dial");
+    expect(first).to.have.length(64);
+    for (const { dial } of first) single.tell({ kind: "dial-failed", dial, failure: "refused" });
+    const second = effectsOf(single.run(10_000), "dial").map(({ to }) => to.ip);
+    expect(second).to.have.length(64);
+    expect(second.some((ip) => first.some(({ to }) => to.ip === ip))).to.equal(false);
+  });
+});
+
+describe("a closed driver", () => {
+  it("sends nothing, hears nothing and leaves no timer that does anything", async () => {
+    const cluster = formed(3);
+    const closed = nodeAt(cluster, 0);
+    await closed.driver.close();
+    const told = closed.told.length;
+    cluster.run(20_000);
+    closed.driver.command({ kind: "set-meta", meta: new Uint8Array(1), isUrgent: true });
+    expect(closed.told.length).to.equal(told);
+    expect(changeAt(nodeAt(cluster, 1), "dead", "n1")).to.be.a("number");
   });
 });
 
