@@ -15,7 +15,8 @@ export interface Lab {
 
 /** dist/hack/netlab → the repository. */
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
-const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
+/** What `npm run bundle` makes. */
+export const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
 const BACKEND_PROGRAM = join(import.meta.dirname, "backend-main.js");
 
 /** As MetalLB's controller makes it: 22 characters. Every lab has this one, it protects nothing. */

@@ -23,6 +23,8 @@ type Verdict = Extract<SwimEffect, { kind: "refuted" }>["verdict"];
 export class Members {
   readonly #core: Core;
   readonly #suspicions = new Map<string, Suspicion>();
+  /** The highest incarnation of ours that somebody held dead, and we told of. */
+  #deadIncarnation = -1;
   readonly #watchers: ((change: MemberChange, member: Member) => void)[] = [];
 
   constructor(core: Core) {
@@ -86,13 +88,25 @@ export class Members {
     const verdict = judgeDead(known, dead, this.#judge());
     switch (verdict.kind) {
       case "ignore":
-        return;
+        return this.#hearOfOwnDeath(dead);
       case "refute":
         return this.refute("dead", dead.incarnation, dead.from);
       case "accept":
         if (known !== undefined) this.#acceptDead(known, dead, verdict.state, finished);
         return;
     }
+  }
+
+  /**
+   * A process that goes on after a stop reads the suspicion first, and refutes it; the verdict behind it is stale by then, and
+   * still the news that others have taken its place.
+   */
+  #hearOfOwnDeath({ node, incarnation, from }: Dead): void {
+    const core = this.#core;
+    if (node !== core.self.name || from === node || incarnation >= core.self.incarnation) return;
+    if (incarnation <= this.#deadIncarnation) return;
+    this.#deadIncarnation = incarnation;
+    core.emit({ kind: "refuted", verdict: "dead", incarnation: core.self.incarnation, from });
   }
 
   /** Records of a push/pull: a peer's "dead" is an accusation, not a verdict, so that the accused can refute it. */
@@ -122,6 +136,7 @@ export class Members {
     const core = this.#core;
     const incarnation = refutingIncarnation(core.self.incarnation, accusedIncarnation);
     if (incarnation === core.self.incarnation) return;
+    if (verdict === "dead") this.#deadIncarnation = Math.max(this.#deadIncarnation, accusedIncarnation);
     core.counters.refutes++;
     core.awareness.change(1);
     core.putSelf({ incarnation });

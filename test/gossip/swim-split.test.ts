@@ -99,6 +99,8 @@ describe("a suspicion", () => {
     frozen.host.thaw();
     expect(cluster.runUntil(() => allHoldAlive(cluster.nodes), 2_000)).to.be.below(300);
     cluster.run(10_000);
+    // The suspicion waits in front of the verdict in the thawed node's socket; that others took over is known by the verdict only.
+    expect(newsOf(frozen, "refuted").filter(({ verdict }) => verdict === "dead")).to.have.length(1);
     for (const name of ["n2", "n3"]) {
       expect(changeAt(frozen, "suspected", name, thawedMs)).to.equal(undefined);
       expect(changeAt(frozen, "dead", name, thawedMs)).to.equal(undefined);

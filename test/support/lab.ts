@@ -1,8 +1,9 @@
 /** Labs for tests: each `describe` that needs one has its own, under names that no other process uses. */
+import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, before } from "mocha";
 import { SwitchFaults } from "../../hack/netlab/faults.ts";
-import { createLab, destroyLab, type Lab } from "../../hack/netlab/lab.ts";
+import { createLab, destroyLab, type Lab, SPEAKER_BUNDLE } from "../../hack/netlab/lab.ts";
 import { runCommand } from "../../hack/netlab/run-command.ts";
 import { restartFresh } from "../../hack/netlab/run-drill.ts";
 import { waitUntilSettled } from "../../hack/netlab/status.ts";
@@ -27,14 +28,15 @@ let labs = 0;
 
 /**
  * A lab of that many nodes around the tests of the `describe` that calls. Its speakers run and agree, unless it is "bare".
- * Without root the tests are skipped, aloud.
+ * Without root or bundle the tests are skipped, aloud.
  */
 export function useLab(nodes: number, start: "agreeing" | "bare" = "agreeing"): () => TestLab {
   let testLab: TestLab | undefined;
   before(async function () {
     this.timeout(START_TIMEOUT_MS);
-    if (process.getuid?.() !== 0) {
-      process.stdout.write("    skipped: network namespaces need root\n");
+    const obstacle = obstacleToLabs();
+    if (obstacle !== undefined) {
+      process.stdout.write(`    skipped: ${obstacle}\n`);
       this.skip();
     }
     const lab = await createLab(`test-${process.pid}-${++labs}`, nodes);
@@ -50,6 +52,11 @@ export function useLab(nodes: number, start: "agreeing" | "bare" = "agreeing"): 
     if (testLab === undefined) throw new Error("the lab is not up");
     return testLab;
   };
+}
+
+function obstacleToLabs(): string | undefined {
+  if (process.getuid?.() !== 0) return "network namespaces need root";
+  return existsSync(SPEAKER_BUNDLE) ? undefined : "there is no bundled speaker: npm run bundle";
 }
 
 /** The MAC that the host's kernel has in its neighbour entry for the address. */
