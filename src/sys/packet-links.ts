@@ -68,10 +68,11 @@ export class PacketLinks {
   readonly #endpoints = new Map<number, readonly Endpoint[]>();
   /** Endpoints with frames that wait for flush(). */
   readonly #queued = new Set<Endpoint>();
-  /** What each link wants to hear, kept for links that are not there yet. */
+  /** What each link wants to hear: also for links that are not there yet, or not now, for nobody may say it again. */
   readonly #wanted = new Map<number, Wanted>();
   /** Learned from refusals: net.core.optmem_max is one for the machine. */
   #maxInstructions = MAX_FILTER_INSTRUCTIONS;
+  #discards = 0;
   #retry: Timer | undefined;
   #isClosed = false;
 
@@ -86,7 +87,6 @@ export class PacketLinks {
       if (wanted.has(index)) continue;
       for (const endpoint of endpoints) endpoint.socket?.close();
       this.#endpoints.delete(index);
-      this.#wanted.delete(index);
     }
     for (const { index, name } of links) this.#setLink(index, name);
     this.#noteProblems();
@@ -116,9 +116,10 @@ export class PacketLinks {
     for (const endpoint of queued) endpoint.socket?.flush();
   }
 
-  /** Drops what is queued in both directions; the number of received frames dropped. */
+  /** Drops what is queued in both directions, and from inside onFrame the rest of its batch; the number of frames unread. */
   discardAll(): number {
     let frames = 0;
+    this.#discards++;
     this.#queued.clear();
     for (const endpoint of this.#all()) {
       endpoint.socket?.discardQueued();
@@ -234,10 +235,11 @@ export class PacketLinks {
 
   #onBatch(endpoint: Endpoint, frames: FrameBatch): void {
     const { linkIndex, family, socket } = endpoint;
+    const discards = this.#discards;
     for (let index = 0; index < frames.count; index++) {
       this.#options.onFrame(linkIndex, family, frames.frame(index), frames.vlanTag(index));
-      // The receiver may have closed or re-opened the socket.
-      if (endpoint.socket !== socket) return;
+      // The receiver may have closed or re-opened the socket, or want to hear no more of what was queued.
+      if (endpoint.socket !== socket || this.#discards !== discards) break;
     }
     // What the receiver queued in answer leaves as one batch, too.
     this.flush();

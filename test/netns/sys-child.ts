@@ -11,6 +11,7 @@ import { serveLines } from "../support/netns.ts";
 
 const clock = new SystemClock();
 const groups = new MulticastGroups();
+let discardsAtFrame = false;
 let echo: Uint8Array | undefined;
 let followed: readonly string[] = [];
 let watcher: LinkWatcher | undefined;
@@ -18,6 +19,7 @@ let watcher: LinkWatcher | undefined;
 const packetLinks = new PacketLinks({
   clock,
   onFrame: (linkIndex, family, frame, vlanTag) => {
+    if (discardsAtFrame) packetLinks.discardAll();
     if (echo !== undefined) packetLinks.send(linkIndex, family, echo);
     emit({ kind: "frame", linkIndex, family, hex: hexOf(frame), ...(vlanTag === undefined ? {} : { vlanTag }) });
   },
@@ -61,6 +63,10 @@ const emit = serveLines(
     /** Sends this frame for every frame that is heard, from inside the callback. */
     echo: (frame?: string) => {
       echo = frame === undefined ? undefined : bytesOfHex(frame);
+    },
+    /** Lets the first frame of a batch discard everything behind it, as a leader does that was frozen. */
+    discardAtFrame: (value: boolean) => {
+      discardsAtFrame = value;
     },
     /** Holds the event loop, as a long computation does; then runs a command before anything else is read. */
     block: (durationMs: number, before?: "discardAll" | "drainAll") => {

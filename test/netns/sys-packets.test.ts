@@ -176,6 +176,16 @@ describeNetns("PacketLinks on a real kernel", (lab) => {
     expect(await seenOf([])).to.deep.equal([]);
   });
 
+  it("discards, from inside the first frame heard, everything behind it", async () => {
+    await listener.call("discardAtFrame", true);
+    const blocked = listener.call("block", 400);
+    await sender.call("send", nearIndex, 4, [request(OURS)], 200);
+    await blocked;
+    await listener.event<FrameEvent>(({ kind }) => kind === "frame");
+    await listener.call("discardAtFrame", false);
+    expect(await seenOf([])).to.deep.equal([]);
+  });
+
   it("delivers what was queued before anything else when it is asked to drain", async () => {
     const blocked = listener.call("block", 400, "drainAll");
     await sender.call("send", nearIndex, 4, [request(OURS), request(OURS)]);
