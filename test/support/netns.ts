@@ -2,7 +2,8 @@
  * Network namespaces for tests that need a real kernel: made with root's `ip`, named after the process, all removed in
  * close(), and by the next run's start if this one is killed.
  */
-import { execFileSync, type SpawnOptions, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
 
 const PREFIX = "arpeggio-test";
@@ -44,6 +45,7 @@ export interface VethEnd {
 export class Netns {
   readonly #namespaces: string[] = [];
   readonly #children: NetnsChild[] = [];
+  readonly #processes: ChildProcess[] = [];
   static #count = 0;
 
   /** A new namespace with its loopback up; returns its full name. */
@@ -103,18 +105,41 @@ export class Netns {
     return child;
   }
 
+  /** Any program inside a namespace, until the lab ends it. */
+  start(namespace: string, program: string, ...args: readonly string[]): NetnsProcess {
+    const started = spawn("ip", ["netns", "exec", namespace, program, ...args], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: environment,
+    });
+    if (started.pid === undefined) throw new Error(`${program} does not start`);
+    this.#processes.push(started);
+    // `ip netns exec` becomes the program, so it is the program's own id.
+    return { pid: started.pid };
+  }
+
   async close(): Promise<void> {
+    await Promise.all(this.#processes.splice(0).map(endOf));
     const ends = await Promise.allSettled(this.#children.splice(0).map((child) => child.close()));
     for (const name of this.#namespaces.splice(0).toReversed()) run("ip", ["netns", "delete", name]);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 }
 
+export interface NetnsProcess {
+  readonly pid: number;
+}
+
+async function endOf(started: ChildProcess): Promise<void> {
+  if (started.exitCode !== null || started.signalCode !== null) return;
+  started.kill("SIGKILL");
+  await once(started, "exit");
+}
+
 type Line = { readonly reply: number; readonly value?: unknown; readonly error?: string } | { readonly event: unknown };
 
 /** The test's end of a child that serves commands. */
 export class NetnsChild {
-  readonly #process: ReturnType<typeof spawn>;
+  readonly #process: ChildProcess;
   readonly #lines: Interface;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   readonly #events: unknown[] = [];
