@@ -28,6 +28,7 @@ import {
   standingDeadlineMs,
 } from "../src/election/standing.ts";
 import {
+  failSockets,
   initialLinks,
   type JudgedLink,
   judgeLinks,
@@ -133,6 +134,17 @@ export class Council {
 
   links(nowMs: number): readonly JudgedLink[] {
     return judgeLinks(this.#links, nowMs);
+  }
+
+  failSockets(links: ReadonlySet<number>): void {
+    this.#links = failSockets(this.#links, links);
+  }
+
+  /** One link that fails must not keep the others from answering; with no link at all there is nothing to open. */
+  hasOpenSockets(nowMs: number): boolean {
+    if (!this.knowsLinks) return false;
+    const links = this.links(nowMs);
+    return links.some(({ isUsable }) => isUsable) || !links.some(({ reason }) => reason === "socket-failed");
   }
 
   get knowsLinks(): boolean {

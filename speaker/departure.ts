@@ -8,35 +8,41 @@ export const ANSWER_AFTER_GOODBYE_MS = 2_000;
 
 export interface Departure {
   readonly startedMs: number;
-  /** Under `metallb-1` others take over only after a goodbye. */
+  /** When the goodbye was begun; absent before. */
+  readonly goodbyeMs?: number;
+  /** Under `metallb-1` others take over only after a goodbye. Fixed with the goodbye: until then the rule may change. */
   readonly goesBeforeHandover: boolean;
-  readonly isSayingGoodbye: boolean;
   readonly hasSaidGoodbye: boolean;
   readonly isReported: boolean;
 }
 
-export function startDeparture(rule: Rule, nowMs: number): Departure {
-  return {
-    startedMs: nowMs,
-    goesBeforeHandover: rule === "metallb-1",
-    isSayingGoodbye: false,
-    hasSaidGoodbye: false,
-    isReported: false,
-  };
+export function startDeparture(nowMs: number): Departure {
+  return { startedMs: nowMs, goesBeforeHandover: false, hasSaidGoodbye: false, isReported: false };
 }
 
-/** `handsOver`: some address is still answered here that another node shall lead. */
-export function maySayGoodbye(departure: Departure, handsOver: boolean, nowMs: number): boolean {
-  if (departure.isSayingGoodbye) return false;
-  return departure.goesBeforeHandover || !handsOver || nowMs >= departure.startedMs + HANDOVER_LIMIT_MS;
+/** The departure with its goodbye begun, or as it was. `handsOver`: some address is answered here that another shall lead. */
+export function beginGoodbye(departure: Departure, rule: Rule, handsOver: boolean, nowMs: number): Departure {
+  if (departure.goodbyeMs !== undefined) return departure;
+  const goesBeforeHandover = rule === "metallb-1";
+  const isTime = goesBeforeHandover || !handsOver || nowMs >= departure.startedMs + HANDOVER_LIMIT_MS;
+  return isTime ? { ...departure, goodbyeMs: nowMs, goesBeforeHandover } : departure;
+}
+
+/** It is no candidate any more, and answers only until others are heard. */
+export function isGone({ goodbyeMs, goesBeforeHandover }: Departure): boolean {
+  return goodbyeMs !== undefined && goesBeforeHandover;
 }
 
 export function isOver(departure: Departure, handsOver: boolean, nowMs: number): boolean {
-  if (!departure.hasSaidGoodbye) return false;
-  return !departure.goesBeforeHandover || !handsOver || nowMs >= departure.startedMs + ANSWER_AFTER_GOODBYE_MS;
+  const { goodbyeMs, goesBeforeHandover, hasSaidGoodbye } = departure;
+  if (!hasSaidGoodbye || goodbyeMs === undefined) return false;
+  return !goesBeforeHandover || !handsOver || nowMs >= goodbyeMs + ANSWER_AFTER_GOODBYE_MS;
 }
 
-export function departureDeadlineMs({ startedMs, goesBeforeHandover, isReported }: Departure): number | undefined {
+/** When something happens without an event; the end of a goodbye is one. */
+export function departureDeadlineMs(departure: Departure): number | undefined {
+  const { startedMs, goodbyeMs, isReported } = departure;
   if (isReported) return undefined;
-  return startedMs + (goesBeforeHandover ? ANSWER_AFTER_GOODBYE_MS : HANDOVER_LIMIT_MS);
+  if (goodbyeMs === undefined) return startedMs + HANDOVER_LIMIT_MS;
+  return isGone(departure) ? goodbyeMs + ANSWER_AFTER_GOODBYE_MS : undefined;
 }

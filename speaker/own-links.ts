@@ -1,35 +1,43 @@
-/** This node's links as the announcer, the packet sockets and /status want them. Pure. */
-import type { LINK_REASONS } from "../api/reasons.ts";
+/** This node's links: sockets are opened on those that count, and what does not open does not count. */
+import type { PacketPort } from "../src/announcer/packet-port.ts";
 import type { AnnounceLink } from "../src/announcer/ports.ts";
 import type { JudgedLink } from "../src/election/usable-links.ts";
-import { isLinkLocal } from "../src/net/ip.ts";
-import type { Link } from "../src/net/link.ts";
+import type { Council } from "./council.ts";
 
-export type LinkReason = (typeof LINK_REASONS)[number];
+export class OwnLinks {
+  readonly #council: Council;
+  readonly #packets: PacketPort;
+  #judged = "";
+  #told = "";
 
-export function announceLinkOf({ link, isUsable }: JudgedLink): AnnounceLink {
-  const linkLocal = link.addresses.find(isLinkLocal);
-  return {
-    index: link.index,
-    name: link.name,
-    mac: link.mac,
-    isUsable,
-    prefixes: link.prefixes,
-    ...(linkLocal === undefined ? {} : { linkLocal }),
-  };
+  constructor(council: Council, packets: PacketPort) {
+    this.#council = council;
+    this.#packets = packets;
+  }
+
+  /** Opens and closes sockets, then gives the announcer's links; undefined when they are what they were. */
+  refresh(nowMs: number): readonly AnnounceLink[] | undefined {
+    if (!this.#council.knowsLinks) return undefined;
+    if (JSON.stringify(this.#council.links(nowMs)) !== this.#judged) {
+      const wanted = this.#council.links(nowMs).filter(isWanted);
+      this.#packets.setLinks(wanted.map(({ link }) => ({ index: link.index, name: link.name })));
+    }
+    this.#council.failSockets(this.#packets.failedLinks());
+    const judged = this.#council.links(nowMs);
+    this.#judged = JSON.stringify(judged);
+    const links = judged.map(announceLinkOf);
+    const text = JSON.stringify(links);
+    if (text === this.#told) return undefined;
+    this.#told = text;
+    return links;
+  }
 }
 
-/** Why a link that was not excluded is not answered on; undefined when it is. */
-export function linkReason({ link, isUsable }: JudgedLink): LinkReason | undefined {
-  return isUsable ? undefined : (kernelReason(link) ?? "just-came-up");
+function announceLinkOf({ link, isUsable }: JudgedLink): AnnounceLink {
+  return { index: link.index, name: link.name, mac: link.mac, isUsable, prefixes: link.prefixes };
 }
 
-function kernelReason(link: Link): LinkReason | undefined {
-  if (link.isLoopback) return "loopback";
-  if (!link.isEthernet) return "not-ethernet";
-  if (!link.isBroadcast) return "no-broadcast";
-  if (link.isNoArp) return "no-arp";
-  if (link.masterKind === "other") return "has-master";
-  if (!link.isAdminUp) return "admin-down";
-  return link.hasCarrier ? undefined : "no-carrier";
+/** Sockets are kept on it: nothing but a socket that fails now speaks against it. */
+function isWanted({ isUsable, reason }: JudgedLink): boolean {
+  return isUsable || reason === "socket-failed";
 }

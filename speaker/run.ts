@@ -1,5 +1,6 @@
 /** The main thread's composition root (DESIGN D16): sources, HTTP, metrics and logs around the wire thread. It may stall. */
 import { readFile } from "node:fs/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import type { StatusDocument } from "../api/status.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
@@ -25,6 +26,8 @@ import { WireClient } from "./wire-client.ts";
 
 /** From the signal to the end, whatever happens: less than the 15 s that the manifests grant (DESIGN D8). */
 const SHUTDOWN_LIMIT_MS = 14_000;
+const CLOSE_LIMIT_MS = 500;
+const FIRST_RESOLVE_LIMIT_MS = 1_000;
 
 const READINESS_SENTENCES: Readonly<Record<Readiness, string>> = {
   ready: "ready",
@@ -108,9 +111,7 @@ class MainThread {
       },
       {
         note: (note) => this.#note(note),
-        ended: (error) => {
-          if (!this.#isStopping) this.#exits.fail(error);
-        },
+        ended: (error) => this.#exits.fail(error),
       },
     );
     this.#wire = wire;
@@ -126,12 +127,17 @@ class MainThread {
 
   /** Peers are told before the first snapshot, so that a starting node knows whether there is somebody to wait for. */
   async #followPeers(wire: WireClient, gossip: GossipOptions): Promise<void> {
-    const resolve = async (): Promise<void> => {
-      this.#namedPeers = await resolvePeers(gossip.peers);
-      this.#tellPeers(wire);
-    };
-    await resolve();
-    setInterval(() => void resolve().catch(this.#exits.fail), RESOLVE_INTERVAL_MS).unref();
+    const first = this.#resolvePeers(wire, gossip);
+    // A resolver that is away (it may stand behind one of our addresses) must not hold the start.
+    await Promise.race([first, pause(FIRST_RESOLVE_LIMIT_MS)]);
+    this.#tellPeers(wire);
+  }
+
+  /** One look-up at a time: a slow resolver must not gather waiting ones. */
+  async #resolvePeers(wire: WireClient, gossip: GossipOptions): Promise<void> {
+    this.#namedPeers = await resolvePeers(gossip.peers);
+    this.#tellPeers(wire);
+    setTimeout(() => void this.#resolvePeers(wire, gossip).catch(this.#exits.fail), RESOLVE_INTERVAL_MS).unref();
   }
 
   /** Those of --peers, and the addresses of Node objects. */
@@ -139,7 +145,8 @@ class MainThread {
     const { gossip } = this.#options;
     if (gossip === undefined) return;
     const ofNodes = this.#snapshot === undefined ? [] : peersOfNodes(this.#snapshot.nodes.values(), gossip.port);
-    wire.tell({ kind: "peers", endpoints: [...this.#namedPeers, ...ofNodes] });
+    const endpoints = [...this.#namedPeers, ...ofNodes];
+    wire.tell({ kind: "peers", endpoints, named: gossip.peers.length });
   }
 
   #sourceChanged(
@@ -228,6 +235,8 @@ class MainThread {
   }
 
   #end(): void {
+    // What does not close by itself, such as a folder on a file system that hangs, must not hold the end.
+    setTimeout(() => process.exit(0), CLOSE_LIMIT_MS);
     void Promise.allSettled([this.#source?.close(), this.#http?.close(), this.#wire?.close()]).then(() =>
       process.exit(0),
     );

@@ -1,7 +1,4 @@
-/**
- * One speaker, whole: gossip, election and announcer joined over ports. The wire thread gives it sockets, the simulation a
- * virtual world. Every entry notes the time first, because a gap between two entries closes the fence.
- */
+/** One speaker, whole: gossip, election and announcer over ports. Every entry notes the time: a gap closes the fence. */
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
 import type { Timer } from "../src/base/clock.ts";
@@ -15,16 +12,16 @@ import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-messa
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { Council, earliest, type Readiness } from "./council.ts";
-import { type Departure, departureDeadlineMs, isOver, maySayGoodbye, startDeparture } from "./departure.ts";
+import { beginGoodbye, type Departure, departureDeadlineMs, isGone, isOver, startDeparture } from "./departure.ts";
 import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
 import { MemberViews } from "./member-views.ts";
-import { announceLinkOf } from "./own-links.ts";
+import { OwnLinks } from "./own-links.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
 import { Takeovers } from "./takeovers.ts";
 import { WordTeller } from "./word-teller.ts";
 
-/** A refuted death within this time of hearing a lost member again belongs to a healed partition, where only the smaller side settles. */
+/** A death refuted so soon after a lost member was heard again belongs to a healed partition: only the smaller side settles. */
 const MERGE_WINDOW_MS = 2_000;
 
 export class Speaker {
@@ -36,11 +33,13 @@ export class Speaker {
   readonly #announcer: AnnouncerDriver;
   readonly #gossip: GossipDriver | undefined;
   readonly #takeovers: Takeovers;
+  readonly #links: OwnLinks;
   readonly #wordTeller = new WordTeller();
   readonly #answering = new Set<Ip>();
   readonly #rivals = new Set<string>();
   #fence: Fence;
   #knownPeers: readonly Endpoint[] = [];
+  #namedPeers = 0;
   #isOpen = false;
   #firstContact: "join-done" | "join-refused" | undefined;
   #hasNews = false;
@@ -50,7 +49,6 @@ export class Speaker {
   #isDeathRefuted = false;
   #heardAgainMs = Number.NEGATIVE_INFINITY;
   #departure: Departure | undefined;
-  #lastLinks = "";
   #lastReadiness: Readiness = "reading-sources";
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
@@ -63,6 +61,7 @@ export class Speaker {
     this.#report = report;
     this.#members = new MemberViews(settings.nodeName);
     this.#council = new Council(settings, this.#members, nowMs);
+    this.#links = new OwnLinks(this.#council, ports.packets);
     this.#fence = openFence(nowMs);
     this.#takeovers = new Takeovers(settings.nodeName, report);
     this.#announcer = new AnnouncerDriver({
@@ -122,10 +121,17 @@ export class Speaker {
     this.#settle(nowMs);
   }
 
-  setPeers(endpoints: readonly Endpoint[]): void {
+  /** `named` counts the peers that the user named, whether their addresses are known or not. */
+  setPeers(endpoints: readonly Endpoint[], named = endpoints.length): void {
     this.#enter();
     this.#knownPeers = endpoints;
+    this.#namedPeers = named;
     if (this.#isOpen) this.#gossip?.command({ kind: "known-peers", endpoints });
+  }
+
+  /** A packet socket failed, or opened at last. */
+  packetProblemsChanged(): void {
+    this.#settle(this.#enter());
   }
 
   setStepDown(isWanted: boolean): void {
@@ -139,7 +145,7 @@ export class Speaker {
     if (this.#departure !== undefined) return;
     const nowMs = this.#enter();
     this.#council.stand({ kind: "leave" }, nowMs);
-    this.#departure = startDeparture(this.#council.rule.rule, nowMs);
+    this.#departure = startDeparture(nowMs);
     this.#settle(nowMs);
   }
 
@@ -196,7 +202,9 @@ export class Speaker {
         return;
       }
       case "first-contact":
-        this.#firstContact = news.how === "merged" ? "join-done" : "join-refused";
+        if (news.how === "merged") this.#firstContact = "join-done";
+        // A peer that is named but not known by address yet may be there: it is waited for like one that is silent.
+        else if (news.how === "all-refused" || this.#namedPeers === 0) this.#firstContact = "join-refused";
         return;
       case "heard-again":
         this.#heardAgainMs = nowMs;
@@ -245,14 +253,14 @@ export class Speaker {
 
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
   #settleOnce(nowMs: number): void {
+    const links = this.#links.refresh(nowMs);
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
-    const links = this.#refreshLinks(nowMs);
     const { duties, changes } = this.#council.decide({
       incarnation: this.#gossip?.self.incarnation ?? 1,
       answering: this.#answering,
       wasReplaced,
-      isGone: this.#departure?.goesBeforeHandover === true && this.#departure.hasSaidGoodbye,
+      isGone: this.#departure !== undefined && isGone(this.#departure),
       nowMs,
     });
     this.#tellWord(nowMs);
@@ -268,12 +276,12 @@ export class Speaker {
 
   /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
   #openWhenReady(nowMs: number): void {
-    if (this.#isOpen || !this.#council.knowsLinks) return;
+    if (this.#isOpen || !this.#council.hasOpenSockets(nowMs)) return;
     this.#council.stand({ kind: "sockets-open" }, nowMs);
     if (!mayJoin(this.#council.standing)) return;
     this.#isOpen = true;
     this.#tellWord(nowMs);
-    this.#council.stand({ kind: "join-begun", knownPeers: this.#knownPeers.length }, nowMs);
+    this.#council.stand({ kind: "join-begun", knownPeers: Math.max(this.#knownPeers.length, this.#namedPeers) }, nowMs);
     this.#gossip?.command({ kind: "known-peers", endpoints: this.#knownPeers });
     this.#gossip?.command({ kind: "open" });
   }
@@ -294,16 +302,6 @@ export class Speaker {
   /** In a merge the smaller side settles, and stops at once: the greater one has answered all the time. */
   #hasLostMerge(nowMs: number): boolean {
     return nowMs - this.#heardAgainMs <= MERGE_WINDOW_MS && nowMs < this.#council.standing.settlesUntilMs;
-  }
-
-  /** Undefined when nothing changed. */
-  #refreshLinks(nowMs: number): ReturnType<typeof announceLinkOf>[] | undefined {
-    const links = this.#council.links(nowMs).map(announceLinkOf);
-    const key = JSON.stringify(links);
-    if (key === this.#lastLinks) return undefined;
-    this.#lastLinks = key;
-    this.#ports.packets.setLinks(links.filter(({ isUsable }) => isUsable));
-    return links;
   }
 
   #tellWord(nowMs: number): void {
@@ -331,9 +329,12 @@ export class Speaker {
         leader !== this.#settings.nodeName &&
         group.addresses.some((ip) => this.#answering.has(ip)),
     );
-    if (maySayGoodbye(this.#departure, handsOver, nowMs)) {
-      this.#departure = { ...this.#departure, isSayingGoodbye: true };
-      if (this.#gossip === undefined) this.#departure = { ...this.#departure, hasSaidGoodbye: true };
+    const departure = beginGoodbye(this.#departure, this.#council.rule.rule, handsOver, nowMs);
+    if (departure !== this.#departure) {
+      this.#departure = departure;
+      // Who is gone is no candidate any more: the others are elected in the same turn.
+      this.#hasNews = true;
+      if (this.#gossip === undefined) this.#departure = { ...departure, hasSaidGoodbye: true };
       else this.#gossip.command({ kind: "leave" });
     }
     if (isOver(this.#departure, handsOver, nowMs) && !this.#departure.isReported) {

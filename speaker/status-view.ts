@@ -5,7 +5,6 @@ import type { RefusedService } from "../src/desired/group.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { compareIps, familyOf, type Ip } from "../src/net/ip.ts";
 import { formatPrefix } from "../src/net/prefix.ts";
-import { linkReason } from "./own-links.ts";
 import type { Speaker } from "./speaker.ts";
 import type { WireStatus } from "./thread-messages.ts";
 
@@ -85,7 +84,7 @@ function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonl
 
 function linksOf({ council }: Speaker, { nowMs, linkProblems }: StatusContext): WireStatus["links"] {
   return council.links(nowMs).map((judged) => {
-    const reason = linkReason(judged);
+    const { reason } = judged;
     return {
       name: judged.link.name,
       index: judged.link.index,

@@ -28,7 +28,8 @@ export type WireStatus = Omit<StatusDocument, "sources" | "version">;
 
 export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
-  | { readonly kind: "peers"; readonly endpoints: readonly PeerEndpoint[] }
+  /** `named`: how many peers the user named, known by address or not. */
+  | { readonly kind: "peers"; readonly endpoints: readonly PeerEndpoint[]; readonly named: number }
   | { readonly kind: "step-down"; readonly isWanted: boolean }
   | { readonly kind: "leave" }
   | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "totals" }

@@ -30,6 +30,7 @@ async function run(settings: WireSettings): Promise<void> {
   const packets = new PacketLinks({
     clock,
     onFrame: (linkIndex, family, frame, vlanTag) => speaker.receiveFrame(linkIndex, family, frame, vlanTag),
+    onProblems: () => speaker.packetProblemsChanged(),
   });
   const groups = new MulticastGroups();
   const gossip = settings.gossip === undefined ? {} : { gossip: await gossipPorts(settings.gossip) };
@@ -63,7 +64,7 @@ async function run(settings: WireSettings): Promise<void> {
         return;
       }
       case "peers":
-        return speaker.setPeers(message.endpoints);
+        return speaker.setPeers(message.endpoints, message.named);
       case "step-down":
         return speaker.setStepDown(message.isWanted);
       case "leave":

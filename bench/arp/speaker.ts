@@ -37,6 +37,7 @@ const driver = new AnnouncerDriver({
   nodeName: "bench",
   packets: {
     setLinks: (links) => packets.setLinks(links),
+    failedLinks: () => packets.failedLinks(),
     setFilter: (linkIndex, addresses, prefixes) => packets.setFilter(linkIndex, [...addresses, ...heard], prefixes),
     send: (linkIndex, family, bytes) => packets.send(linkIndex, family, bytes),
     flush: () => packets.flush(),

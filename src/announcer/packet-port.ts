@@ -2,12 +2,14 @@
 import type { Family, Ip } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 
-/** `frame` is valid during the call only. */
+/** Where an implementation delivers what it hears; `frame` is valid during the call only. */
 export type FrameListener = (linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined) => void;
 
 export interface PacketPort {
   /** The links to keep sockets on; one that fails disturbs no other and is tried again. */
   setLinks(links: readonly { readonly index: number; readonly name: string }[]): void;
+  /** Indices of wanted links on which some socket is not open, so that nobody could be answered there. */
+  failedLinks(): ReadonlySet<number>;
   /** Only packets that concern these addresses wake us; `prefixes` serve where exact addresses do not fit. */
   setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void;
   /** Queues a frame; `bytes` may be reused when the call returns. */

@@ -5,6 +5,8 @@ import { flagsOf, readySecondsOf, type StandingState } from "./standing.ts";
 import type { JudgedLink } from "./usable-links.ts";
 import type { NodeWord, Rule, WordLink, WordPrefix } from "./word.ts";
 
+const MAX_TROUBLE_MINUTES = 15;
+
 export interface OwnFacts {
   readonly standing: StandingState;
   readonly links: readonly JudgedLink[];
@@ -49,7 +51,7 @@ function overlapsAny(range: Range, ranges: readonly Range[]): boolean {
   return ranges.some((other) => rangesOverlap(range, other));
 }
 
-/** Whole minutes: a word that changed every second would be gossiped every second. */
+/** Whole minutes up to a quarter of an hour: each change of a word is gossiped, and nobody asks for more. */
 function coarseSeconds(ageMs: number): number {
-  return Math.floor(ageMs / 60_000) * 60;
+  return Math.min(Math.floor(ageMs / 60_000), MAX_TROUBLE_MINUTES) * 60;
 }

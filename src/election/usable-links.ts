@@ -17,6 +17,8 @@ export interface LinksState {
   readonly links?: readonly Link[];
   /** By link index, for links that are up: since when they count. */
   readonly countsFromMs: ReadonlyMap<number, number>;
+  /** Indices of links whose packet sockets do not open. */
+  readonly failed: ReadonlySet<number>;
 }
 
 /** Why a link is not answered on. */
@@ -31,7 +33,9 @@ export type LinkReason =
   | "excluded"
   | "not-selected"
   /** Up, but for less than the hold-up time. */
-  | "just-came-up";
+  | "just-came-up"
+  /** A packet socket on it does not open. */
+  | "socket-failed";
 
 export interface JudgedLink {
   readonly link: Link;
@@ -41,7 +45,7 @@ export interface JudgedLink {
 }
 
 export function initialLinks(rules: LinkRules): LinksState {
-  return { rules, countsFromMs: new Map() };
+  return { rules, countsFromMs: new Map(), failed: new Set() };
 }
 
 /** `links` is the complete list. Up at the first list counts at once, and so does every change to down. */
@@ -54,6 +58,11 @@ export function observeLinks(state: LinksState, links: readonly Link[], nowMs: n
     countsFromMs.set(link.index, since ?? nowMs + delayMs);
   }
   return { ...state, links, countsFromMs };
+}
+
+/** Links whose sockets do not open now, complete. It counts at once, both ways: nothing flaps that is opened once a second. */
+export function failSockets(state: LinksState, failed: ReadonlySet<number>): LinksState {
+  return { ...state, failed };
 }
 
 /** A renamed link is the same; an index that carries another name and another MAC is a new link. */
@@ -78,7 +87,7 @@ export function linksDeadlineMs(state: LinksState, nowMs: number): number | unde
   return later.length === 0 ? undefined : Math.min(...later);
 }
 
-function reasonAgainst(link: Link, { rules, countsFromMs }: LinksState, nowMs: number): LinkReason | undefined {
+function reasonAgainst(link: Link, { rules, countsFromMs, failed }: LinksState, nowMs: number): LinkReason | undefined {
   if (link.isLoopback) return "loopback";
   if (rules.excluded.some((pattern) => pattern.test(link.name))) return "excluded";
   if (rules.selected.length > 0 && !rules.selected.includes(link.name)) return "not-selected";
@@ -88,5 +97,6 @@ function reasonAgainst(link: Link, { rules, countsFromMs }: LinksState, nowMs: n
   if (link.masterKind === "other") return "has-master";
   if (!link.isAdminUp) return "admin-down";
   if (!link.hasCarrier) return "no-carrier";
-  return nowMs >= (countsFromMs.get(link.index) ?? nowMs) ? undefined : "just-came-up";
+  if (nowMs < (countsFromMs.get(link.index) ?? nowMs)) return "just-came-up";
+  return failed.has(link.index) ? "socket-failed" : undefined;
 }

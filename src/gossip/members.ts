@@ -90,7 +90,7 @@ export class Members {
       case "ignore":
         return this.#hearOfOwnDeath(dead);
       case "refute":
-        return this.refute("dead", dead.incarnation, dead.from);
+        return this.refute(dead.from === dead.node ? "left" : "dead", dead.incarnation, dead.from);
       case "accept":
         if (known !== undefined) this.#acceptDead(known, dead, verdict.state, finished);
         return;

@@ -99,10 +99,10 @@ export type SwimEffect =
   | { readonly kind: "ack-view"; readonly from: string; readonly held?: HeldAs }
   /** Two nodes use one name; the one that was there first stays. */
   | { readonly kind: "name-conflict"; readonly member: Member; readonly other: Endpoint }
-  /** A death verdict or suspicion about ourselves was refuted; `incarnation` is the new one. */
+  /** A death verdict or suspicion about ourselves was refuted; "left": our own goodbye of an earlier run. `incarnation` is the new one. */
   | {
       readonly kind: "refuted";
-      readonly verdict: "suspect" | "dead" | "stale-alive";
+      readonly verdict: "suspect" | "dead" | "left" | "stale-alive";
       readonly from?: string;
       readonly incarnation: number;
     }

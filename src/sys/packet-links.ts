@@ -141,6 +141,10 @@ export class PacketLinks {
     );
   }
 
+  failedLinks(): ReadonlySet<number> {
+    return new Set(this.problems().flatMap(({ linkIndex, isOpen }) => (isOpen ? [] : [linkIndex])));
+  }
+
   statistics(): readonly PacketLinkStatistics[] {
     return this.#all().map(({ linkIndex, linkName, family, precision, socket }) => ({
       ...(socket?.statistics() ?? NO_STATISTICS),
@@ -226,7 +230,12 @@ export class PacketLinks {
         return;
       } catch (error) {
         endpoint.problem = errnoOf(error);
-        if (endpoint.problem !== "ENOMEM" || filter.program.length < LEAST_INSTRUCTIONS) return;
+        if (endpoint.problem !== "ENOMEM" || filter.program.length < LEAST_INSTRUCTIONS) {
+          // Without its filter a socket hears nothing: it is none, and is opened anew with the next retry.
+          socket.close();
+          endpoint.socket = undefined;
+          return;
+        }
         this.#maxInstructions = filter.program.length >>> 1;
         endpoint.problem = undefined;
       }

@@ -1,0 +1,103 @@
+import { expect } from "chai";
+import { Council } from "../../speaker/council.ts";
+import { MemberViews } from "../../speaker/member-views.ts";
+import { OwnLinks } from "../../speaker/own-links.ts";
+import type { PacketPort } from "../../src/announcer/packet-port.ts";
+import type { Link } from "../../src/net/link.ts";
+import { parseMac } from "../../src/net/mac.ts";
+import { parsePrefix } from "../../src/net/prefix.ts";
+
+function link(index: number, changed: Partial<Link> = {}): Link {
+  return {
+    index,
+    name: `eth${index}`,
+    mac: parseMac(`02:00:00:00:00:0${index}`) ?? expect.fail(),
+    isEthernet: true,
+    isLoopback: false,
+    isBroadcast: true,
+    isNoArp: false,
+    isAdminUp: true,
+    hasCarrier: true,
+    masterKind: "none",
+    addresses: [],
+    prefixes: [parsePrefix("192.0.2.0/24") ?? expect.fail()],
+    ...changed,
+  };
+}
+
+/** A packet port whose sockets open on every link but those of `failing`. */
+function scene(failing: Set<number>) {
+  const asked: number[][] = [];
+  let wanted: number[] = [];
+  const packets: PacketPort = {
+    setLinks: (links) => {
+      wanted = links.map(({ index }) => index);
+      asked.push(wanted);
+    },
+    failedLinks: () => new Set(wanted.filter((index) => failing.has(index))),
+    setFilter: () => {},
+    send: () => {},
+    flush: () => {},
+    discardAll: () => 0,
+    drainAll: () => {},
+  };
+  const settings = {
+    nodeName: "n1",
+    electionCap: "auto" as const,
+    loadBalancerClass: "",
+    ignoresExcludeLabel: false,
+    ignoresCordon: false,
+    excludedLinks: [/^docker/],
+    restarts: 0,
+  };
+  const council = new Council(settings, new MemberViews("n1"), 0);
+  return { asked, council, links: new OwnLinks(council, packets) };
+}
+
+const usable = (links: OwnLinks, nowMs: number) =>
+  links.refresh(nowMs)?.map(({ index, isUsable }) => [index, isUsable] as const);
+
+describe("OwnLinks", () => {
+  it("says nothing before the kernel has, and nothing again when nothing changed", () => {
+    const { asked, council, links } = scene(new Set());
+    expect(links.refresh(0)).to.equal(undefined);
+    council.observeLinks([link(1), link(2, { name: "docker0" })], 0);
+    expect(usable(links, 0)).to.deep.equal([
+      [1, true],
+      [2, false],
+    ]);
+    expect(links.refresh(1)).to.equal(undefined);
+    expect(asked).to.deep.equal([[1]]);
+  });
+
+  it("counts a link out while its sockets do not open, and keeps asking for them", () => {
+    const failing = new Set([1]);
+    const { asked, council, links } = scene(failing);
+    council.observeLinks([link(1), link(2)], 0);
+    expect(usable(links, 0)).to.deep.equal([
+      [1, false],
+      [2, true],
+    ]);
+    expect(council.links(0)[0]?.reason).to.equal("socket-failed");
+    failing.clear();
+    expect(usable(links, 1_000)).to.deep.equal([
+      [1, true],
+      [2, true],
+    ]);
+    expect(asked.at(-1)).to.deep.equal([1, 2]);
+  });
+
+  it("has open sockets when one link works, or when there is none to open", () => {
+    const failing = new Set([1, 2]);
+    const { council, links } = scene(failing);
+    council.observeLinks([link(1), link(2)], 0);
+    links.refresh(0);
+    expect(council.hasOpenSockets(0)).to.equal(false);
+    failing.delete(2);
+    links.refresh(1);
+    expect(council.hasOpenSockets(1)).to.equal(true);
+    council.observeLinks([link(1, { hasCarrier: false })], 2);
+    links.refresh(2);
+    expect(council.hasOpenSockets(2)).to.equal(true);
+  });
+});
