@@ -43,7 +43,10 @@ static void prepare(packet_socket *self) {
   for (size_t i = 0; i < BATCH; i++) {
     self->rx_slots[i] = (struct iovec){.iov_base = self->rx + i * self->slot_bytes, .iov_len = self->slot_bytes};
     self->tx_slots[i] = (struct iovec){.iov_base = self->tx + i * self->slot_bytes};
-    self->rx_headers[i].msg_hdr = (struct msghdr){.msg_iov = &self->rx_slots[i], .msg_iovlen = 1};
+    self->rx_headers[i].msg_hdr = (struct msghdr){.msg_iov = &self->rx_slots[i],
+                                                  .msg_iovlen = 1,
+                                                  .msg_control = self->controls[i],
+                                                  .msg_controllen = sizeof self->controls[i]};
     self->tx_headers[i].msg_hdr = (struct msghdr){.msg_iov = &self->tx_slots[i], .msg_iovlen = 1};
   }
 }
@@ -60,11 +63,6 @@ static uint32_t vlan_of(struct msghdr *header) {
 
 /* Number of frames now in the arena; 0 when the queue is empty; -1 with errno set on an error. */
 static int receive(packet_socket *self) {
-  for (size_t i = 0; i < BATCH; i++) {
-    /* The kernel shortens both lengths to what it wrote. */
-    self->rx_headers[i].msg_hdr.msg_control = self->controls[i];
-    self->rx_headers[i].msg_hdr.msg_controllen = sizeof self->controls[i];
-  }
   int count;
   do count = recvmmsg(self->base.fd, self->rx_headers, BATCH, MSG_DONTWAIT, NULL);
   while (count < 0 && errno == EINTR);
@@ -72,6 +70,8 @@ static int receive(packet_socket *self) {
   for (int i = 0; i < count; i++) {
     self->rx_words[2 * i] = self->rx_headers[i].msg_len;
     self->rx_words[2 * i + 1] = vlan_of(&self->rx_headers[i].msg_hdr);
+    /* The kernel shortened it to what it wrote. Touching only the used headers keeps a lone frame's answer quick. */
+    self->rx_headers[i].msg_hdr.msg_controllen = sizeof self->controls[i];
   }
   self->received += count;
   return count;
