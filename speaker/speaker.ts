@@ -68,7 +68,7 @@ export class Speaker {
       nodeName: settings.nodeName,
       packets: ports.packets,
       groups: ports.groups,
-      sendMessage: (to, message) => this.#sendMessage(to, message),
+      sendMessages: (to, messages) => this.#sendMessages(to, messages),
       note: (note, atMs) => this.#announcerNote(note, atMs),
     });
     this.#gossip =
@@ -221,10 +221,9 @@ export class Speaker {
       case "user-message": {
         const { from } = news;
         if (from === undefined) return;
-        for (const message of decodeUserMessages(news.payload).messages) {
-          this.#announcer.handle({ kind: "message", from, message }, nowMs);
-        }
-        return;
+        const { messages } = decodeUserMessages(news.payload);
+        this.#announcer.handle({ kind: "messages", from, messages }, nowMs);
+        return this.#arm(nowMs);
       }
       case "name-conflict":
         return this.#report({ kind: "name-conflict", node: news.member.name, other: news.other.ip });
@@ -310,8 +309,8 @@ export class Speaker {
     if (command !== undefined) this.#gossip.command(command);
   }
 
-  #sendMessage(to: readonly string[], message: HandoverMessage): void {
-    for (const payload of encodeUserMessages([message])) this.#gossip?.command({ kind: "send-user", to, payload });
+  #sendMessages(to: string, messages: readonly HandoverMessage[]): void {
+    for (const payload of encodeUserMessages(messages)) this.#gossip?.command({ kind: "send-user", to: [to], payload });
   }
 
   #announcerNote(note: AnnouncerNote, nowMs: number): void {

@@ -45,7 +45,7 @@ const driver = new AnnouncerDriver({
     drainAll: () => packets.drainAll(),
   },
   groups,
-  sendMessage: () => undefined,
+  sendMessages: () => undefined,
   note: () => undefined,
 });
 

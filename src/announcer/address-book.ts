@@ -34,10 +34,8 @@ export class AddressBook {
   readonly #nodeName: string;
   readonly #addresses = new Map<Ip, Address>();
   readonly #handover: Handover;
-  /** Addresses without a duty that the wire does not know to be gone. */
-  readonly #removed: Address[] = [];
-  /** Some address is dirty. */
-  #isDirty = false;
+  /** Whose duty, phase or plan differ from what the wire was told; those without a duty left among them. */
+  #dirty = new Set<Address>();
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
   #notes: AnnouncerNote[] = [];
   #messages: Outgoing[] = [];
@@ -61,19 +59,16 @@ export class AddressBook {
 
   /** Every plan is to be made anew. */
   replan(): void {
-    this.#isDirty = true;
     for (const address of this.all()) {
       address.plannedLinks = undefined;
-      address.isDirty = true;
+      this.#dirty.add(address);
     }
   }
 
-  /** Addresses that differ from what the wire was told, those without a duty left among them. */
-  takeDirty(): Address[] {
-    if (!this.#isDirty) return [];
-    this.#isDirty = false;
-    const dirty = [...this.#removed.splice(0), ...[...this.all()].filter((address) => address.isDirty)];
-    for (const address of dirty) address.isDirty = false;
+  /** Addresses that differ from what the wire was told. */
+  takeDirty(): ReadonlySet<Address> {
+    const dirty = this.#dirty;
+    if (dirty.size > 0) this.#dirty = new Set();
     return dirty;
   }
 
@@ -81,7 +76,7 @@ export class AddressBook {
     return this.#notes.splice(0);
   }
 
-  takeMessages(): Outgoing[] {
+  takeOutgoing(): Outgoing[] {
     return this.#messages.splice(0);
   }
 
@@ -137,6 +132,7 @@ export class AddressBook {
   #add(duty: Duty): Address {
     const address = new Address(duty);
     this.#addresses.set(duty.ip, address);
+    this.#dirty.add(address);
     this.table.set(address);
     return address;
   }
@@ -145,7 +141,7 @@ export class AddressBook {
     if (!isSameList(address.duty.interfaces, duty.interfaces)) address.plannedLinks = undefined;
     if (address.duty.previousLeader !== duty.previousLeader) address.resumedFrom = undefined;
     address.duty = duty;
-    this.#soil(address);
+    this.#dirty.add(address);
     const winner = this.#handover.winnerOf(duty.ip);
     const isSilenced = duty.role === "lead" && winner !== undefined && compareClaims(this.#claimant(duty), winner) > 0;
     if (!isSilenced) this.#handover.endSilence(duty.ip);
@@ -154,16 +150,10 @@ export class AddressBook {
 
   #withdraw(address: Address): void {
     this.#enter(address, "stopped");
-    this.#soil(address);
-    this.#removed.push(address);
+    this.#dirty.add(address);
     this.#handover.endSilence(address.ip);
     this.#addresses.delete(address.ip);
     this.table.delete(address.bytes);
-  }
-
-  #soil(address: Address): void {
-    address.isDirty = true;
-    this.#isDirty = true;
   }
 
   /** The only place where a phase changes. Answering ends here and now; it begins when the groups are joined. */
@@ -173,7 +163,7 @@ export class AddressBook {
     address.phase = phase;
     address.isArmed = false;
     address.claimedFrom = undefined;
-    this.#soil(address);
+    this.#dirty.add(address);
     if (phase === "leading") return;
     this.#handover.endClaims(address.ip);
     address.resumedFrom = undefined;
@@ -190,7 +180,11 @@ export class AddressBook {
   }
 
   /** `isMute`: claims stay unsaid; who claims or asks will do so again. */
-  takeMessage(from: string, message: HandoverMessage, isMute: boolean, nowMs: number): void {
+  takeMessages(from: string, messages: readonly HandoverMessage[], isMute: boolean, nowMs: number): void {
+    for (const message of messages) this.#takeMessage(from, message, isMute, nowMs);
+  }
+
+  #takeMessage(from: string, message: HandoverMessage, isMute: boolean, nowMs: number): void {
     if (message.node !== from || from === this.#nodeName) return;
     switch (message.kind) {
       case "claim":

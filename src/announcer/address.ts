@@ -13,10 +13,10 @@ export class Address {
   readonly group: Ip | undefined;
   duty: Duty;
   phase: AddressPhase = "stopped";
-  /** Duty, phase or plan differ from what the wire was told. */
-  isDirty = true;
   /** Where its packets wake us, as the wire was told. */
   heardOn: readonly number[] = NO_LINKS;
+  /** Where its group is joined, as the wire was told. */
+  joinedOn: readonly number[] = NO_LINKS;
   /** Where it is to be answered as long as the phase says so. */
   plannedLinks: readonly number[] | undefined;
   answeredOn: readonly number[] = NO_LINKS;
@@ -91,6 +91,7 @@ export function claimTargets(address: Address, self: string): readonly [string, 
 }
 
 export function isSameDuty(a: Duty, b: Duty): boolean {
+  if (a === b) return true;
   return (
     a.role === b.role &&
     a.group === b.group &&

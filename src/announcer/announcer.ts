@@ -1,11 +1,11 @@
 /** The announcer (DESIGN D8, D10, D11): duties, links and messages in, frames, groups, filters and messages out. No socket, no clock. */
-import type { Family, Ip } from "../net/ip.ts";
+import type { Family } from "../net/ip.ts";
 import { macAt } from "../net/mac.ts";
-import { type Address, isSameList } from "./address.ts";
+import type { Address } from "./address.ts";
 import { AddressBook } from "./address-book.ts";
 import { Announcements, type AnnouncingView } from "./announcements.ts";
 import { Filters } from "./filters.ts";
-import { Groups, type GroupsByLink } from "./groups.ts";
+import { Groups } from "./groups.ts";
 import { isSamePair, LinkTable } from "./link-table.ts";
 import { planLinks, type SharedSegment } from "./plan.ts";
 import type {
@@ -41,6 +41,7 @@ export class Announcer {
   #changedMacs: ReadonlySet<number> = new Set();
   #isMuted = false;
   #deadlineMs: number | undefined;
+  readonly #isKnownLink = (linkIndex: number): boolean => this.#links.isKnown(linkIndex);
   readonly #view: AnnouncingView = {
     announcing: (ip, linkIndex) => {
       const address = this.#book.find(ip);
@@ -59,12 +60,12 @@ export class Announcer {
     this.#take(event, nowMs);
     if (!this.#isMuted) this.#book.resumeUnanswered(nowMs);
     const wire = this.#reconcile(nowMs);
-    const left = this.#groups.leave(nowMs);
+    const left = this.#groups.leave(this.#isKnownLink, nowMs);
     const frames = this.#isMuted ? [] : this.#speak(nowMs);
     const notes = [...this.#book.takeNotes(), ...this.#notes.splice(0)].map(
       (note) => ({ kind: "noted", note }) as const,
     );
-    const messages = this.#book.takeMessages().map((message) => ({ kind: "message", ...message }) as const);
+    const messages = this.#book.takeOutgoing().map((message) => ({ kind: "message", ...message }) as const);
     this.#deadlineMs = this.#nextDeadlineMs();
     return [...wire, ...left, ...notes, ...messages, ...frames];
   }
@@ -119,8 +120,8 @@ export class Announcer {
         return this.#book.takeDuties(event.duties);
       case "members":
         return this.#book.takeMembers(event.members);
-      case "message":
-        return this.#book.takeMessage(event.from, event.message, this.#isMuted, nowMs);
+      case "messages":
+        return this.#book.takeMessages(event.from, event.messages, this.#isMuted, nowMs);
       case "rival":
         this.#rivals.add(event.node);
         return;
@@ -139,7 +140,7 @@ export class Announcer {
     const changedMacs = this.#links.update(links);
     if (changedMacs === undefined) return;
     this.#changedMacs = changedMacs;
-    this.#announcements.keep((linkIndex) => this.#links.isKnown(linkIndex));
+    this.#announcements.keep(this.#isKnownLink);
     this.#replan();
   }
 
@@ -164,43 +165,21 @@ export class Announcer {
     this.#deadlineMs = nowMs;
   }
 
-  /** Brings groups, filters and answers to what phases and links say. Nothing changed: no effect. */
+  /** Brings groups, filters and answers of what has changed to what phases and links say. Nothing changed: no effect. */
   #reconcile(nowMs: number): AnnouncerEffect[] {
+    const joined: AnnouncerEffect[] = [];
     const dirty = this.#book.takeDirty();
-    if (dirty.length === 0) return [];
-    let hasNewGroups = false;
-    const filtered = new Set<number>();
     for (const address of dirty) {
+      const { ip, group, answeredOn, heardOn, joinedOn } = address;
       address.plannedLinks ??= planLinks(address.bytes, address.duty.interfaces, this.#links.topology());
-      const { answeredOn, heardOn } = address;
       address.heardOn = address.heardLinks();
-      if (!isSameList(heardOn, address.heardOn))
-        for (const link of [...heardOn, ...address.heardOn]) filtered.add(link);
-      hasNewGroups ||= address.group !== undefined;
+      this.#filters.move(ip, heardOn, address.heardOn, nowMs);
       this.#arm(address, answeredOn, nowMs);
+      address.joinedOn = address.answeredOn;
+      if (group !== undefined) joined.push(...this.#groups.move(ip, group, joinedOn, address.joinedOn, nowMs));
     }
-    this.#changedMacs = new Set();
-    const isKnown = (linkIndex: number): boolean => this.#links.isKnown(linkIndex);
-    const groups = hasNewGroups ? this.#groups.want(this.#wantedGroups(), isKnown, nowMs) : [];
-    return [...groups, ...this.#filters.want(this.#wantedFilters(filtered), isKnown)];
-  }
-
-  #wantedGroups(): GroupsByLink {
-    const wanted = new Map<number, Set<Ip>>();
-    for (const { group, answeredOn } of this.#book.all()) {
-      if (group !== undefined) for (const linkIndex of answeredOn) addTo(wanted, linkIndex, group);
-    }
-    return wanted;
-  }
-
-  /** The whole sets of the links that one address or more has come to or gone from. */
-  #wantedFilters(linkIndexes: ReadonlySet<number>): ReadonlyMap<number, ReadonlySet<Ip>> {
-    const wanted = new Map([...linkIndexes].map((linkIndex) => [linkIndex, new Set<Ip>()]));
-    if (wanted.size === 0) return wanted;
-    for (const { ip, heardOn } of this.#book.all()) {
-      for (const linkIndex of heardOn) wanted.get(linkIndex)?.add(ip);
-    }
-    return wanted;
+    if (dirty.size > 0) this.#changedMacs = new Set();
+    return [...joined, ...this.#filters.due(this.#isKnownLink, nowMs)];
   }
 
   /** Answers where it should from now on, and announces where that is new or by another MAC than before. */
@@ -242,7 +221,9 @@ export class Announcer {
 
   #nextDeadlineMs(): number | undefined {
     const spoken = this.#isMuted ? [] : [this.#book.nextDeadlineMs(), this.#announcements.nextDeadlineMs()];
-    const deadlines = [this.#groups.nextDeadlineMs(), ...spoken].filter((atMs) => atMs !== undefined);
+    const deadlines = [this.#groups.nextDeadlineMs(), this.#filters.nextDeadlineMs(), ...spoken].filter(
+      (atMs) => atMs !== undefined,
+    );
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);
   }
 
@@ -250,10 +231,4 @@ export class Announcer {
     this.#drops.set(reason, (this.#drops.get(reason) ?? 0) + 1);
     return reason;
   }
-}
-
-function addTo(sets: Map<number, Set<Ip>>, key: number, ip: Ip): void {
-  const set = sets.get(key);
-  if (set === undefined) sets.set(key, new Set([ip]));
-  else set.add(ip);
 }

@@ -16,7 +16,8 @@ export interface AnnouncerDriverOptions {
   readonly nodeName: string;
   readonly packets: PacketPort;
   readonly groups: GroupPort;
-  readonly sendMessage: (to: readonly string[], message: HandoverMessage) => void;
+  /** Once for each member that is to be told something: what one event led to goes together. */
+  readonly sendMessages: (to: string, messages: readonly HandoverMessage[]) => void;
   readonly note: (note: AnnouncerNote, nowMs: number) => void;
 }
 
@@ -48,8 +49,15 @@ export class AnnouncerDriver {
 
   handle(event: AnnouncerEvent, nowMs: number): void {
     const effects = this.#announcer.handle(event, nowMs);
-    for (const effect of effects) this.#perform(effect, nowMs);
-    if (effects.length > 0) this.#options.packets.flush();
+    if (effects.length === 0) return;
+    const outgoing = new Map<string, HandoverMessage[]>();
+    for (const effect of effects) {
+      if (effect.kind === "message") collect(outgoing, effect.to, effect.message);
+      else this.#perform(effect, nowMs);
+    }
+    for (const [node, messages] of outgoing) this.#options.sendMessages(node, messages);
+    // Frames leave only now, after the claims.
+    this.#options.packets.flush();
   }
 
   /** The reply, if any, is queued; the port sends it with the batch. */
@@ -73,7 +81,7 @@ export class AnnouncerDriver {
     return { ...this.#announcer.counters(), received: { ...this.#received }, sent: { ...this.#sent } };
   }
 
-  #perform(effect: AnnouncerEffect, nowMs: number): void {
+  #perform(effect: Exclude<AnnouncerEffect, { readonly kind: "message" }>, nowMs: number): void {
     const { packets, groups } = this.#options;
     switch (effect.kind) {
       case "frame":
@@ -84,8 +92,6 @@ export class AnnouncerDriver {
         return groups.leave(effect.linkIndex, effect.group);
       case "filter":
         return packets.setFilter(effect.linkIndex, effect.addresses, this.#poolPrefixes);
-      case "message":
-        return this.#options.sendMessage(effect.to, effect.message);
       case "noted":
         return this.#options.note(effect.note, nowMs);
     }
@@ -95,5 +101,13 @@ export class AnnouncerDriver {
     if (family === 4) this.#sent.ipv4++;
     else this.#sent.ipv6++;
     this.#options.packets.send(linkIndex, family, bytes);
+  }
+}
+
+function collect(outgoing: Map<string, HandoverMessage[]>, to: readonly string[], message: HandoverMessage): void {
+  for (const node of to) {
+    const messages = outgoing.get(node);
+    if (messages === undefined) outgoing.set(node, [message]);
+    else messages.push(message);
   }
 }

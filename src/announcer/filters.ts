@@ -1,27 +1,68 @@
-/** Which addresses' packets must wake us, per link (DESIGN D10): told to the shell when a set changes, and only then. */
+/**
+ * Which addresses' packets must wake us, per link (DESIGN D10). The shell makes a filter anew as a whole, so what comes is told at
+ * once, before its first frame, and what goes is told a little later, together: until then its packets are dropped here instead.
+ */
 import type { Ip } from "../net/ip.ts";
 import type { AnnouncerEffect } from "./ports.ts";
 
-export class Filters {
-  /** Link index → addresses; a link that is not listed has none. */
-  #sets = new Map<number, ReadonlySet<Ip>>();
+/** At most one filter is made per link and so long because of addresses that go. */
+export const PRUNE_DELAY_MS = 50;
 
-  /** `wanted` holds the whole set of each link whose set may differ. */
-  want(wanted: ReadonlyMap<number, ReadonlySet<Ip>>, isKnownLink: (linkIndex: number) => boolean): AnnouncerEffect[] {
+interface LinkFilter {
+  readonly wanted: Set<Ip>;
+  /** Not wanted any more, but the shell does not know. */
+  readonly gone: Set<Ip>;
+  /** When the shell is to be told; undefined while it knows everything. */
+  dueMs: number | undefined;
+}
+
+export class Filters {
+  /** A link that is not listed has no addresses. */
+  readonly #links = new Map<number, LinkFilter>();
+
+  /** The address is heard on the links `now` instead of `before`. */
+  move(ip: Ip, before: readonly number[], now: readonly number[], nowMs: number): void {
+    for (const linkIndex of now) if (!before.includes(linkIndex)) this.#add(linkIndex, ip, nowMs);
+    for (const linkIndex of before) if (!now.includes(linkIndex)) this.#remove(linkIndex, ip, nowMs);
+  }
+
+  /** The whole sets of the links whose time has come. A link that is gone has taken its filter with it. */
+  due(isKnownLink: (linkIndex: number) => boolean, nowMs: number): AnnouncerEffect[] {
     const effects: AnnouncerEffect[] = [];
-    for (const [linkIndex, now] of wanted) {
-      if (isSameSet(this.#sets.get(linkIndex), now)) continue;
-      if (now.size === 0) this.#sets.delete(linkIndex);
-      else this.#sets.set(linkIndex, now);
-      if (isKnownLink(linkIndex)) effects.push({ kind: "filter", linkIndex, addresses: [...now] });
+    for (const [linkIndex, link] of this.#links) {
+      if (link.dueMs === undefined || link.dueMs > nowMs) continue;
+      link.dueMs = undefined;
+      link.gone.clear();
+      if (link.wanted.size === 0) this.#links.delete(linkIndex);
+      if (isKnownLink(linkIndex)) effects.push({ kind: "filter", linkIndex, addresses: [...link.wanted] });
     }
     return effects;
   }
-}
 
-function isSameSet(a: ReadonlySet<Ip> | undefined, b: ReadonlySet<Ip>): boolean {
-  if (a === undefined) return b.size === 0;
-  if (a.size !== b.size) return false;
-  for (const ip of a) if (!b.has(ip)) return false;
-  return true;
+  nextDeadlineMs(): number | undefined {
+    let nextMs: number | undefined;
+    for (const { dueMs } of this.#links.values()) {
+      if (dueMs !== undefined && (nextMs === undefined || dueMs < nextMs)) nextMs = dueMs;
+    }
+    return nextMs;
+  }
+
+  #add(linkIndex: number, ip: Ip, nowMs: number): void {
+    let link = this.#links.get(linkIndex);
+    if (link === undefined) {
+      link = { wanted: new Set(), gone: new Set(), dueMs: undefined };
+      this.#links.set(linkIndex, link);
+    }
+    link.wanted.add(ip);
+    // One that comes back is in the shell's filter still.
+    if (!link.gone.delete(ip)) link.dueMs = nowMs;
+    else if (link.gone.size === 0 && link.dueMs !== nowMs) link.dueMs = undefined;
+  }
+
+  #remove(linkIndex: number, ip: Ip, nowMs: number): void {
+    const link = this.#links.get(linkIndex);
+    if (link?.wanted.delete(ip) !== true) return;
+    link.gone.add(ip);
+    link.dueMs ??= nowMs + PRUNE_DELAY_MS;
+  }
 }

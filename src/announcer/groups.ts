@@ -8,45 +8,39 @@ import type { AnnouncerEffect } from "./ports.ts";
 /** DESIGN D8. */
 export const LEAVE_DELAY_MS = 1_000;
 
-/** Link index → groups. */
-export type GroupsByLink = ReadonlyMap<number, ReadonlySet<Ip>>;
-
 export class Groups {
-  readonly #joined = new Map<number, Set<Ip>>();
-  /** Those of the joined that nobody wants any more, with the time to leave. */
+  /** Link index → joined group → addresses that want it. */
+  readonly #joined = new Map<number, Map<Ip, Set<Ip>>>();
+  /** Link index → joined groups that nobody wants any more, with the time to leave: in order, because all wait equally long. */
   readonly #leaving = new Map<number, Map<Ip, number>>();
 
-  /** Joins what is missing and marks what is wanted no longer. A link that is gone has taken its memberships with it. */
-  want(wanted: GroupsByLink, isKnownLink: (linkIndex: number) => boolean, nowMs: number): AnnouncerEffect[] {
+  /** The address, which maps to `group`, is answered on the links `now` instead of `before`. */
+  move(ip: Ip, group: Ip, before: readonly number[], now: readonly number[], nowMs: number): AnnouncerEffect[] {
     const effects: AnnouncerEffect[] = [];
-    for (const [linkIndex, groups] of wanted) {
-      const joined = entryOf(this.#joined, linkIndex, () => new Set<Ip>());
-      for (const group of groups) {
-        this.#leaving.get(linkIndex)?.delete(group);
-        if (joined.has(group)) continue;
-        joined.add(group);
-        effects.push({ kind: "join-group", linkIndex, group });
-      }
+    for (const linkIndex of now) {
+      if (before.includes(linkIndex)) continue;
+      const joined = entryOf(this.#joined, linkIndex, () => new Map<Ip, Set<Ip>>());
+      if (!joined.has(group)) effects.push({ kind: "join-group", linkIndex, group });
+      entryOf(joined, group, () => new Set<Ip>()).add(ip);
+      this.#leaving.get(linkIndex)?.delete(group);
     }
-    for (const [linkIndex, joined] of this.#joined) {
-      const leaving = entryOf(this.#leaving, linkIndex, () => new Map<Ip, number>());
-      const isKnown = isKnownLink(linkIndex);
-      for (const group of joined) {
-        if (wanted.get(linkIndex)?.has(group) === true) continue;
-        if (!isKnown) leaving.set(group, nowMs);
-        else if (!leaving.has(group)) leaving.set(group, nowMs + LEAVE_DELAY_MS);
-      }
+    for (const linkIndex of before) {
+      if (now.includes(linkIndex)) continue;
+      const holders = this.#joined.get(linkIndex)?.get(group);
+      if (holders?.delete(ip) !== true || holders.size > 0) continue;
+      entryOf(this.#leaving, linkIndex, () => new Map<Ip, number>()).set(group, nowMs + LEAVE_DELAY_MS);
     }
     return effects;
   }
 
-  /** Leaves whose time has come. */
-  leave(nowMs: number): AnnouncerEffect[] {
+  /** Leaves whose time has come, and at once those of links that are gone: a link takes its memberships with it. */
+  leave(isKnownLink: (linkIndex: number) => boolean, nowMs: number): AnnouncerEffect[] {
     const effects: AnnouncerEffect[] = [];
     for (const [linkIndex, leaving] of this.#leaving) {
+      const isKnown = isKnownLink(linkIndex);
       const joined = this.#joined.get(linkIndex);
       for (const [group, leaveAtMs] of leaving) {
-        if (leaveAtMs > nowMs) continue;
+        if (isKnown && leaveAtMs > nowMs) break;
         leaving.delete(group);
         joined?.delete(group);
         effects.push({ kind: "leave-group", linkIndex, group });
@@ -58,11 +52,14 @@ export class Groups {
   }
 
   nextDeadlineMs(): number | undefined {
-    let nextMs = Number.POSITIVE_INFINITY;
+    let nextMs: number | undefined;
     for (const leaving of this.#leaving.values()) {
-      for (const leaveAtMs of leaving.values()) nextMs = Math.min(nextMs, leaveAtMs);
+      for (const leaveAtMs of leaving.values()) {
+        if (nextMs === undefined || leaveAtMs < nextMs) nextMs = leaveAtMs;
+        break;
+      }
     }
-    return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs;
+    return nextMs;
   }
 }
 

@@ -7,6 +7,8 @@ import type { Duty, HandoverMessage } from "./ports.ts";
 export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
 /** How long a silenced leader waits before it asks the winner again (DESIGN D9: silence for 1 s). */
 export const QUESTION_INTERVAL_MS = 1_000;
+/** Addresses that one call speaks of: the rest follows as soon as sockets were read, for answers may be there that make it needless. */
+export const SPOKEN_AT_ONCE = 250;
 /** Datagrams that are older than another by more than this do not arrive after it. */
 const OVERTAKING_MS = 100;
 /** After so many questions without answer the winner is taken for gone. */
@@ -101,6 +103,7 @@ export class Handover {
     for (const [ip, series] of this.#claims) {
       const lateMs = nowMs - nextClaimMs(series);
       if (lateMs < 0) continue;
+      if (claims.length === SPOKEN_AT_ONCE) break;
       // What a mute has delayed goes on in its own rhythm.
       series.startMs += lateMs;
       series.sent++;
@@ -112,6 +115,7 @@ export class Handover {
     const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
     for (const silence of this.#silences.values()) {
       if (silence.nextMs > nowMs) continue;
+      if (questions.length === SPOKEN_AT_ONCE) break;
       silence.unanswered++;
       silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
       questions.push({ duty: silence.duty, to: [silence.winner.node] });

@@ -87,7 +87,8 @@ export type AnnouncerEvent =
   /** The complete list; what is missing from it is withdrawn. */
   | { readonly kind: "duties"; readonly duties: readonly Duty[] }
   | { readonly kind: "members"; readonly members: readonly MemberMacs[] }
-  | { readonly kind: "message"; readonly from: string; readonly message: HandoverMessage }
+  /** All that one datagram brought. */
+  | { readonly kind: "messages"; readonly from: string; readonly messages: readonly HandoverMessage[] }
   /** A member came back (healed partition, thawed): led addresses are claimed and announced once more, though they never stopped (D6). */
   | { readonly kind: "rival"; readonly node: string }
   /** The fence (D7): while muted no frame leaves and none is answered. */
@@ -100,8 +101,8 @@ export type AnnouncerEffect =
   | { readonly kind: "join-group"; readonly linkIndex: number; readonly group: Ip }
   | { readonly kind: "leave-group"; readonly linkIndex: number; readonly group: Ip }
   /**
-   * Addresses whose packets must wake us on this link: led, handing over, second for. Sent when the set differs from the last one
-   * for this link; before the first one it is empty. A socket that is opened anew gets the last one from its owner.
+   * Addresses whose packets must wake us on this link: led, handing over, second for. Sent at once when one has come, and a little
+   * later when some have only gone; before the first one the set is empty. A socket that is opened anew gets the last one from its owner.
    */
   | { readonly kind: "filter"; readonly linkIndex: number; readonly addresses: readonly Ip[] }
   | { readonly kind: "message"; readonly to: readonly string[]; readonly message: HandoverMessage }

@@ -7,6 +7,11 @@ export type Family = 4 | 6;
 export const IPV4_BYTES = 4;
 export const IPV6_BYTES = 16;
 
+const DIGIT_0 = 0x30;
+const LETTER_A = 0x61;
+const DOT = 0x2e;
+const COLON = 0x3a;
+
 export function familyOf(ip: Ip): Family {
   return ip.includes(":") ? 6 : 4;
 }
@@ -35,8 +40,22 @@ export function ipv6At(bytes: Uint8Array, offset: number): Ip {
 
 /** 4 or 16 bytes in network order. */
 export function ipBytes(ip: Ip): Uint8Array {
-  if (familyOf(ip) === 6) return ipv6BytesOfText(ip);
-  return Uint8Array.from(ip.split("."), Number);
+  return familyOf(ip) === 6 ? bytesOfIpv6(ip) : bytesOfIpv4(ip);
+}
+
+/** The 32 bits of an IPv4 address, unsigned. */
+export function ipv4ToNumber(ip: Ip): number {
+  let value = 0;
+  let byte = 0;
+  for (let at = 0; at < ip.length; at++) {
+    const code = ip.charCodeAt(at);
+    if (code !== DOT) byte = 10 * byte + code - DIGIT_0;
+    else {
+      value = (value << 8) | byte;
+      byte = 0;
+    }
+  }
+  return ((value << 8) | byte) >>> 0;
 }
 
 /** Order by family (IPv4 first), then by value. */
@@ -50,9 +69,10 @@ export function compareIps(a: Ip, b: Ip): number {
 }
 
 export function ipToBigInt(ip: Ip): bigint {
-  let value = 0n;
-  for (const byte of ipBytes(ip)) value = (value << 8n) | BigInt(byte);
-  return value;
+  if (familyOf(ip) === 4) return BigInt(ipv4ToNumber(ip));
+  const { buffer } = bytesOfIpv6(ip);
+  const view = new DataView(buffer);
+  return (view.getBigUint64(0) << 64n) | view.getBigUint64(8);
 }
 
 export function ipOfBigInt(value: bigint, family: Family): Ip {
@@ -117,6 +137,35 @@ function formatIpv6(bytes: Uint8Array, offset: number): Ip {
 
 function groupAt(bytes: Uint8Array, offset: number, group: number): number {
   return ((bytes[offset + 2 * group] ?? 0) << 8) | (bytes[offset + 2 * group + 1] ?? 0);
+}
+
+function bytesOfIpv4(ip: Ip): Uint8Array {
+  const value = ipv4ToNumber(ip);
+  return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
+}
+
+/** Canonical text, read in one walk: lower-case groups, "::" at most once, no dots. */
+function bytesOfIpv6(ip: Ip): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(IPV6_BYTES);
+  let group = 0;
+  let value = 0;
+  let groupsBeforeGap = -1;
+  for (let at = 0; at < ip.length; at++) {
+    const code = ip.charCodeAt(at);
+    if (code !== COLON) {
+      value = 16 * value + code - (code < LETTER_A ? DIGIT_0 : LETTER_A - 10);
+      continue;
+    }
+    // Of "::" the first colon ends a group, unless the text begins with it.
+    if (ip.charCodeAt(at - 1) === COLON) groupsBeforeGap = group;
+    else if (at > 0) writeGroup(bytes, group++, value);
+    value = 0;
+  }
+  if (ip.charCodeAt(ip.length - 1) !== COLON) writeGroup(bytes, group++, value);
+  if (groupsBeforeGap < 0) return bytes;
+  const gapEnd = IPV6_BYTES - 2 * (group - groupsBeforeGap);
+  bytes.copyWithin(gapEnd, 2 * groupsBeforeGap, 2 * group);
+  return bytes.fill(0, 2 * groupsBeforeGap, gapEnd);
 }
 
 /** The text has passed `isIPv6`. */

@@ -84,7 +84,7 @@ class Pair {
     if (effect.kind !== "message") return;
     const { message } = effect;
     for (const to of effect.to) {
-      this.#later(this.#maxDelayMs, () => void this.#rig(to).on({ kind: "message", from, message }));
+      this.#later(this.#maxDelayMs, () => void this.#rig(to).on({ kind: "messages", from, messages: [message] }));
     }
   }
 

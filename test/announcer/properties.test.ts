@@ -47,8 +47,8 @@ const someMessage = fc
   .map(({ kind, addresses, hash }): AnnouncerEvent => {
     const message = { group: "g", addresses, node: "n2" };
     if (kind === "claim")
-      return { kind: "message", from: "n2", message: { kind, ...message, basis: { ...BASIS, hash } } };
-    return { kind: "message", from: "n2", message: { kind, ...message } };
+      return { kind: "messages", from: "n2", messages: [{ kind, ...message, basis: { ...BASIS, hash } }] };
+    return { kind: "messages", from: "n2", messages: [{ kind, ...message }] };
   });
 const event = (arbitrary: fc.Arbitrary<AnnouncerEvent>): fc.Arbitrary<Step> =>
   arbitrary.map((one) => ({ kind: "event", event: one }));
