@@ -17,8 +17,8 @@ export type DrillName = "crash" | "kill" | "freeze" | "link-down" | "partition" 
 
 /** Long enough to see the second of the new leader's five bursts. */
 const AFTERWARDS_MS = 1_500;
-/** A thawed leader that answers what it queued does so within milliseconds. */
-const AFTER_THAW_MS = 3_000;
+/** A leader that comes back answers what it queued, or beside the new one, at once or in the next seconds. */
+const AFTER_RETURN_MS = 3_000;
 const LOSS_PERCENT = 10;
 const LOSS_MS = 20_000;
 
@@ -60,7 +60,7 @@ async function freeze(scene: DrillScene): Promise<Deed> {
   await sleep(AFTERWARDS_MS);
   const thawMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGCONT");
-  await sleep(AFTER_THAW_MS);
+  await sleep(AFTER_RETURN_MS);
   return { deedMs, thawMs };
 }
 
@@ -70,6 +70,7 @@ async function linkDown(scene: DrillScene): Promise<Deed> {
   await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   scene.faults.plugCable(scene.leader);
+  await sleep(AFTER_RETURN_MS);
   await scene.agree();
   await sleep(AFTERWARDS_MS);
   return { deedMs };
@@ -81,6 +82,7 @@ async function partition(scene: DrillScene): Promise<Deed> {
   await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   scene.faults.healPartition(scene.leader);
+  await sleep(AFTER_RETURN_MS);
   await scene.agree();
   await sleep(AFTERWARDS_MS);
   return { deedMs };
