@@ -224,3 +224,7 @@ export function earliest(deadlines: readonly (number | undefined)[]): number | u
   const known = deadlines.filter((deadline) => deadline !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
+
+export function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
+  return deadlineMs !== undefined && deadlineMs <= nowMs;
+}

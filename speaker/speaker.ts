@@ -11,7 +11,7 @@ import type { SwimNews } from "../src/gossip/swim-event.ts";
 import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
-import { Council, earliest, type Readiness } from "./council.ts";
+import { Council, earliest, isDue, type Readiness } from "./council.ts";
 import { beginGoodbye, type Departure, departureDeadlineMs, isGone, isOver, startDeparture } from "./departure.ts";
 import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
@@ -155,6 +155,11 @@ export class Speaker {
     this.#announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
     const deadlineMs = this.#announcer.nextDeadlineMs();
     if (deadlineMs !== undefined && deadlineMs < this.#timerMs) this.#arm(nowMs);
+  }
+
+  /** A process that is stopped between reading and answering must not answer when it goes on. */
+  endBatch(): void {
+    this.#enter();
   }
 
   async close(): Promise<void> {
@@ -390,8 +395,4 @@ export class Speaker {
       this.#settle(nowMs);
     else this.#arm(nowMs);
   }
-}
-
-function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
-  return deadlineMs !== undefined && deadlineMs <= nowMs;
 }

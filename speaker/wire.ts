@@ -30,6 +30,7 @@ async function run(settings: WireSettings): Promise<void> {
   const packets = new PacketLinks({
     clock,
     onFrame: (linkIndex, family, frame, vlanTag) => speaker.receiveFrame(linkIndex, family, frame, vlanTag),
+    onBatchEnd: () => speaker.endBatch(),
     onProblems: () => speaker.packetProblemsChanged(),
   });
   const groups = new MulticastGroups();

@@ -22,6 +22,8 @@ export interface PacketLinksOptions {
    * What is sent meanwhile leaves together when the batch has been heard: no flush() is needed.
    */
   onFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void;
+  /** Before the answers to a batch leave: the receiver may discard them. */
+  onBatchEnd?(): void;
   /** problems() may say something else now. */
   onProblems?(): void;
 }
@@ -250,7 +252,8 @@ export class PacketLinks {
       // The receiver may have closed or re-opened the socket, or want to hear no more of what was queued.
       if (endpoint.socket !== socket || this.#discards !== discards) break;
     }
-    // What the receiver queued in answer leaves as one batch, too.
+    // What the receiver queued in answer leaves as one batch, too; unless so much time has passed that it says otherwise now.
+    this.#options.onBatchEnd?.();
     this.flush();
   }
 
