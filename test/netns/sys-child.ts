@@ -1,4 +1,5 @@
 /** Started inside a namespace by the system side's tests: runs what they ask of src/sys there. */
+import { existsSync } from "node:fs";
 import { bytesOfHex, hexOf } from "../../src/base/bytes.ts";
 import type { Family, Ip } from "../../src/net/ip.ts";
 import { ipBytes, parseIp } from "../../src/net/ip.ts";
@@ -68,10 +69,10 @@ const emit = serveLines(
     discardAtFrame: (value: boolean) => {
       discardsAtFrame = value;
     },
-    /** Holds the event loop, as a long computation does; then runs a command before anything else is read. */
-    block: (durationMs: number, before?: "discardAll" | "drainAll") => {
-      const endMs = clock.nowMs() + durationMs;
-      while (clock.nowMs() < endMs);
+    /** Holds the event loop until a file exists; then runs a command before anything else is read. */
+    block: (file: string, before?: "discardAll" | "drainAll") => {
+      emit({ kind: "blocked" });
+      while (!existsSync(file));
       return before === undefined ? 0 : packetLinks[before]();
     },
     /** Sends ARP frames that differ in their target, `perSecond` of them a second at most. */

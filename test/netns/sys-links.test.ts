@@ -7,6 +7,7 @@ import type { Link } from "../../src/net/link.ts";
 import { formatPrefix } from "../../src/net/prefix.ts";
 import { describeNetns, type NetnsChild } from "../support/netns.ts";
 import { linkIndex } from "./link-index.ts";
+import { whileBlocked } from "./while-blocked.ts";
 
 const CHILD = resolve(import.meta.dirname, "sys-child.js");
 
@@ -113,10 +114,8 @@ describeNetns("LinkWatcher on a real kernel", (lab) => {
     await flooded.call("watch", 4_096);
     await untilLink(flooded, "eth0", (link) => link !== undefined);
     const addresses = Array.from({ length: 2_000 }, (_, index) => `10.9.${index >> 8}.${index & 255}`);
-    const blocked = flooded.call("block", 1_000);
     const commands = addresses.map((address) => `address add ${address}/32 dev eth0`);
-    lab.feed(near, commands.join("\n"), "ip", "-batch", "-");
-    await blocked;
+    await whileBlocked(flooded, () => lab.feed(near, commands.join("\n"), "ip", "-batch", "-"));
     const link = await untilLink(flooded, "eth0", (seen) => (seen?.addresses.length ?? 0) >= addresses.length);
     expect(link.addresses).to.include.members(addresses);
     expect(await flooded.call("overruns"))
