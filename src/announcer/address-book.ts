@@ -146,6 +146,9 @@ export class AddressBook {
     const isSilenced = duty.role === "lead" && winner !== undefined && compareClaims(this.#claimant(duty), winner) > 0;
     if (!isSilenced) this.#handover.endSilence(duty.ip);
     this.#enter(address, phaseFor(duty.role, address.phase, isSilenced));
+    const { nextLeader } = duty;
+    if (address.phase !== "handing-over" || nextLeader?.sendsClaims !== true) this.#handover.endAwaiting(duty.ip);
+    else this.#handover.awaitClaim(duty, nextLeader.node);
   }
 
   #withdraw(address: Address): void {
@@ -159,6 +162,7 @@ export class AddressBook {
   /** The only place where a phase changes. Answering ends here and now; it begins when the groups are joined. */
   #enter(address: Address, phase: AddressPhase, cause: StopCause = "withdrawn"): void {
     if (address.phase === phase) return;
+    this.#handover.endAwaiting(address.ip);
     const wasAnswering = address.isAnswering();
     address.phase = phase;
     address.isArmed = false;

@@ -1,4 +1,4 @@
-/** The talk that goes with taking an address over (DESIGN D8, D9): claims until yielded, questions of a silenced leader. */
+/** The talk that goes with taking an address over (DESIGN D8, D9): claims until yielded, questions of who waits for a claim or its end. */
 import type { Ip } from "../net/ip.ts";
 import type { Claimant } from "./contest.ts";
 import type { Duty, HandoverMessage } from "./ports.ts";
@@ -9,6 +9,8 @@ export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
 export const QUESTION_INTERVAL_MS = 1_000;
 /** Addresses that one call speaks of: the rest follows as soon as sockets were read, for answers may be there that make it needless. */
 export const SPOKEN_AT_ONCE = 250;
+/** When one that hands over asks for the new leader's claim, in ms after the move: often enough for lossy links, and then never. */
+export const AWAITED_CLAIM_OFFSETS_MS: readonly number[] = [100, 300, 700, 1_500, 3_000, 5_000];
 /** Datagrams that are older than another by more than this do not arrive after it. */
 const OVERTAKING_MS = 100;
 /** After so many questions without answer the winner is taken for gone. */
@@ -34,8 +36,17 @@ interface Silence {
   nextMs: number;
 }
 
+interface Awaited {
+  readonly duty: Duty;
+  readonly nextLeader: string;
+  /** Undefined until there was time to speak. */
+  startMs: number | undefined;
+  asked: number;
+}
+
 export class Handover {
   readonly #nodeName: string;
+  readonly #awaited = new Map<Ip, Awaited>();
   readonly #claims = new Map<Ip, ClaimSeries>();
   /** Whose "yielded" is still missing for an address, the claims being all sent: they are not walked at every tick. */
   readonly #unheard = new Map<Ip, string>();
@@ -61,6 +72,20 @@ export class Handover {
     if ((this.#claims.get(ip)?.to[0] ?? this.#unheard.get(ip)) !== node) return false;
     this.endClaims(ip);
     return true;
+  }
+
+  /**
+   * We answer until `nextLeader` claims. It may never have known that we lead (views merged, or it stood still meanwhile), and
+   * then it claims nothing unasked: two would answer for ever.
+   */
+  awaitClaim(duty: Duty, nextLeader: string): void {
+    const known = this.#awaited.get(duty.ip);
+    const before = known?.nextLeader === nextLeader ? known : { startMs: undefined, asked: 0 };
+    this.#awaited.set(duty.ip, { ...before, duty, nextLeader });
+  }
+
+  endAwaiting(ip: Ip): void {
+    this.#awaited.delete(ip);
   }
 
   /** A better claim has silenced us for the address. Heard again, it answers our question. */
@@ -120,6 +145,12 @@ export class Handover {
       silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
       questions.push({ duty: silence.duty, to: [silence.winner.node] });
     }
+    for (const awaited of this.#awaited.values()) {
+      awaited.startMs ??= nowMs;
+      if (nextQuestionMs(awaited) > nowMs) continue;
+      awaited.asked++;
+      questions.push({ duty: awaited.duty, to: [awaited.nextLeader] });
+    }
     return [
       ...byGroup(claims).map(({ to, duties }) => ({ to, message: claimOf(this.#nodeName, duties) })),
       ...byGroup(questions).map(({ to, duties }) => ({
@@ -133,6 +164,7 @@ export class Handover {
     let nextMs = Number.POSITIVE_INFINITY;
     for (const series of this.#claims.values()) nextMs = Math.min(nextMs, nextClaimMs(series));
     for (const silence of this.#silences.values()) nextMs = Math.min(nextMs, silence.nextMs);
+    for (const awaited of this.#awaited.values()) nextMs = Math.min(nextMs, nextQuestionMs(awaited));
     return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs;
   }
 }
@@ -172,4 +204,9 @@ function addressesOf(duties: Batch): { readonly group: string; readonly addresse
 function nextClaimMs(series: ClaimSeries): number {
   const offsetMs = CLAIM_OFFSETS_MS[series.sent];
   return offsetMs === undefined ? Number.POSITIVE_INFINITY : series.startMs + offsetMs;
+}
+
+function nextQuestionMs({ startMs, asked }: Awaited): number {
+  const offsetMs = AWAITED_CLAIM_OFFSETS_MS[asked];
+  return offsetMs === undefined || startMs === undefined ? Number.POSITIVE_INFINITY : startMs + offsetMs;
 }

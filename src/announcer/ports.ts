@@ -65,7 +65,8 @@ export interface Yielded {
 
 /**
  * "Do you lead these?" (`lead?` of DESIGN D4, D9). Asked once a second by a leader that a better claim has silenced, so that
- * nobody stays silent for a winner that has gone. A leader answers with its claim, everybody else with "yielded".
+ * nobody stays silent for a winner that has gone, and by one that hands over and hears no claim. A leader answers with its
+ * claim, everybody else with "yielded".
  */
 export interface LeadQuestion {
   readonly kind: "lead-question";

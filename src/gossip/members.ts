@@ -104,9 +104,23 @@ export class Members {
   #hearOfOwnDeath({ node, incarnation, from }: Dead): void {
     const core = this.#core;
     if (node !== core.self.name || from === node || incarnation >= core.self.incarnation) return;
+    this.#tellOwnDeath(incarnation, from);
+  }
+
+  /** Each death once. */
+  #tellOwnDeath(incarnation: number, from?: string): void {
     if (incarnation <= this.#deadIncarnation) return;
     this.#deadIncarnation = incarnation;
-    core.emit({ kind: "refuted", verdict: "dead", incarnation: core.self.incarnation, from });
+    const said = { kind: "refuted", verdict: "dead", incarnation: this.#core.self.incarnation } as const;
+    this.#core.emit(from === undefined ? said : { ...said, from });
+  }
+
+  /** A peer's table shows us dead: no accusation only, but the news that others lead in our place. */
+  #shownDead(incarnation: number): void {
+    const core = this.#core;
+    if (core.isLeaving) return;
+    if (incarnation >= core.self.incarnation) this.refute("dead", incarnation);
+    else this.#tellOwnDeath(incarnation);
   }
 
   /** Records of a push/pull: a peer's "dead" is an accusation, not a verdict, so that the accused can refute it. */
@@ -124,6 +138,9 @@ export class Members {
           this.dead({ kind: "dead", node, incarnation, from: node });
           break;
         case "dead":
+          if (this.#core.isSelf(node)) this.#shownDead(incarnation);
+          else this.suspect({ kind: "suspect", node, incarnation, from });
+          break;
         case "suspect":
           this.suspect({ kind: "suspect", node, incarnation, from });
           break;
@@ -142,6 +159,7 @@ export class Members {
     core.putSelf({ incarnation });
     const said = { kind: "refuted", verdict, incarnation } as const;
     core.emit(from === undefined ? said : { ...said, from });
+    if (verdict === "dead") this.#deadIncarnation = Math.max(this.#deadIncarnation, accusedIncarnation);
     this.#announceSelf(core.self.endpoint.ip);
     this.#changed("updated", core.self);
   }
