@@ -2,10 +2,12 @@
  * Everything that leads from facts to duties on one node: snapshot, members and links in; decisions, leadership and the own
  * word out. It holds the pure machines' states and knows no socket, timer or message.
  */
+import { NODE_LABELS } from "../api/annotations.ts";
 import type { READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
-import { derive } from "../src/desired/derive.ts";
+import { Deriver } from "../src/desired/derive.ts";
 import type { Derived } from "../src/desired/group.ts";
+import type { Labels } from "../src/desired/selectors.ts";
 import type { ClusterSnapshot, NodeFacts } from "../src/desired/snapshot.ts";
 import type { Decision } from "../src/election/decision.ts";
 import { decide } from "../src/election/elect.ts";
@@ -40,8 +42,8 @@ import { type NodeWord, RULES, type Rule } from "../src/election/word.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { type Prefix, prefixesOfRange } from "../src/net/prefix.ts";
-import { dutiesOf } from "./duties.ts";
-import { followLeadership, type LeaderChange, type LeadershipByIp } from "./leadership.ts";
+import { type DutyMemory, dutiesOf } from "./duties.ts";
+import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
 import type { SpeakerSettings } from "./speaker-ports.ts";
 
@@ -65,11 +67,17 @@ export class Council {
   #derived: Derived = { groups: [], refused: [] };
   #poolPrefixes: readonly Prefix[] = [];
   #decisions: readonly Decision[] = [];
-  #leadership: LeadershipByIp = new Map();
+  readonly #leadership = new LeadershipBook();
+  readonly #dutyMemory: DutyMemory = new WeakMap();
+  readonly #deriver: Deriver;
+  /** Of a node that no document describes. */
+  readonly #labelsOfName: Labels;
 
   constructor(settings: SpeakerSettings, members: MemberViews, nowMs: number) {
     this.#settings = settings;
     this.#members = members;
+    this.#deriver = new Deriver({ loadBalancerClass: settings.loadBalancerClass });
+    this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
     this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
     this.#standing = initialStanding({
       name: settings.nodeName,
@@ -102,7 +110,7 @@ export class Council {
   }
 
   get leadership(): LeadershipByIp {
-    return this.#leadership;
+    return this.#leadership.byIp;
   }
 
   get poolPrefixes(): readonly Prefix[] {
@@ -118,7 +126,7 @@ export class Council {
 
   applySnapshot(snapshot: ClusterSnapshot, nowMs: number): void {
     this.#snapshot = snapshot;
-    this.#derived = derive(snapshot, { loadBalancerClass: this.#settings.loadBalancerClass });
+    this.#derived = this.#deriver.derive(snapshot);
     this.#poolPrefixes = [...snapshot.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
     this.stand({ kind: "node-facts", node: this.#ownNode() }, nowMs);
     this.stand({ kind: "snapshot-complete" }, nowMs);
@@ -192,17 +200,17 @@ export class Council {
       },
       this.#memory,
     );
-    const { leadership, changes } = followLeadership(this.#leadership, this.#decisions, nowMs);
-    this.#leadership = leadership;
+    const changes = this.#leadership.follow(this.#decisions, nowMs);
     // Nobody announces before it is ready, whatever the rule says of members.
     if (!flagsOf(this.#standing, nowMs).includes("ready")) return { duties: [], changes };
-    const duties = dutiesOf(this.#decisions, {
+    const dutyView = {
       ...view,
       self,
-      leadership,
-      ownLabels: this.#ownNode()?.labels ?? { "kubernetes.io/hostname": self },
-      isOurs: (node) => this.#members.isOurs(node),
-    });
+      leadership: this.#leadership.byIp,
+      ownLabels: this.#ownNode()?.labels ?? this.#labelsOfName,
+      isOurs: (node: string) => this.#members.isOurs(node),
+    };
+    const duties = dutiesOf(this.#decisions, dutyView, this.#dutyMemory);
     return { duties, changes };
   }
 

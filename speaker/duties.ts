@@ -24,34 +24,84 @@ export interface DutyView {
 /** A decision names its best candidates only; whoever is not among them claims nothing. */
 const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointClass: "any", hash: "f".repeat(64) };
 
-export function dutiesOf(decisions: readonly Decision[], view: DutyView): Duty[] {
-  return decisions.flatMap((decision) => {
-    // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
-    if (decision.refusals.some(({ node }) => node === view.self)) return [];
-    const own = decision.candidates.find(({ node }) => node === view.self) ?? LAST_CANDIDATE;
-    return decision.group.addresses.flatMap((ip) => dutyOf(ip, decision, own, view) ?? []);
-  });
+/** What a decision means for this node, whatever the history: worked out once for each decision. */
+interface Prepared {
+  readonly incarnation: number;
+  readonly ownLabels: Labels;
+  /** Undefined when this node is refused. */
+  readonly base: Pick<Duty, "group" | "interfaces" | "basis" | "second"> | undefined;
+  readonly duties: Map<Ip, Duty>;
 }
 
-function dutyOf(ip: Ip, decision: Decision, own: Omit<Candidate, "node">, view: DutyView): Duty | undefined {
-  const { leader, second, group } = decision;
-  const base = {
-    ip,
-    group: group.key,
-    interfaces: interfacesOf(decision, view.ownLabels),
-    basis: basisOf(decision, own, view),
-  };
-  const secondField = second === undefined ? {} : { second };
+/** Duties of last time, given again as the same objects while nothing about them changed. Owned by one caller of `dutiesOf`. */
+export type DutyMemory = WeakMap<Decision, Prepared>;
+
+export function dutiesOf(
+  decisions: readonly Decision[],
+  view: DutyView,
+  memory: DutyMemory = new WeakMap(),
+): readonly Duty[] {
+  const duties: Duty[] = [];
+  for (const decision of decisions) {
+    const { leader, second, group } = decision;
+    const concerns =
+      leader === view.self || second === view.self || group.addresses.some((ip) => view.answering.has(ip));
+    if (!concerns) continue;
+    const { base, duties: before } = preparedFor(decision, view, memory);
+    // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
+    if (base === undefined) continue;
+    for (const ip of group.addresses) {
+      const part = partOf(ip, decision, view);
+      if (part === undefined) continue;
+      const known = before.get(ip);
+      const duty = known !== undefined && isSamePart(known, part) ? known : { ip, ...base, ...part };
+      before.set(ip, duty);
+      duties.push(duty);
+    }
+  }
+  return duties;
+}
+
+function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Prepared {
+  const { incarnation, ownLabels, self } = view;
+  const known = memory.get(decision);
+  if (known?.incarnation === incarnation && known.ownLabels === ownLabels) return known;
+  const { group, second, candidates, refusals } = decision;
+  const own = candidates.find(({ node }) => node === self) ?? LAST_CANDIDATE;
+  const base = refusals.some(({ node }) => node === self)
+    ? undefined
+    : {
+        group: group.key,
+        interfaces: interfacesOf(decision, ownLabels),
+        basis: basisOf(decision, own, view),
+        ...(second === undefined ? {} : { second }),
+      };
+  const prepared = { incarnation, ownLabels, base, duties: new Map<Ip, Duty>() };
+  memory.set(decision, prepared);
+  return prepared;
+}
+
+type Part = Pick<Duty, "role" | "previousLeader" | "nextLeader">;
+
+function partOf(ip: Ip, { leader, second }: Decision, view: DutyView): Part | undefined {
   if (leader === view.self) {
     const previous = view.leadership.get(ip)?.previousLeader;
     const claimsTo = previous !== undefined && previous !== view.self && view.isOurs(previous);
-    return { ...base, ...secondField, role: "lead", ...(claimsTo ? { previousLeader: previous } : {}) };
+    return { role: "lead", ...(claimsTo ? { previousLeader: previous } : {}) };
   }
   if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) {
-    const nextLeader = { node: leader, sendsClaims: view.isOurs(leader) };
-    return { ...base, ...secondField, role: "moved", nextLeader };
+    return { role: "moved", nextLeader: { node: leader, sendsClaims: view.isOurs(leader) } };
   }
-  return second === view.self ? { ...base, ...secondField, role: "second" } : undefined;
+  return second === view.self ? { role: "second" } : undefined;
+}
+
+/** Of one decision: the next leader is its leader. */
+function isSamePart(a: Part, b: Part): boolean {
+  return (
+    a.role === b.role &&
+    a.previousLeader === b.previousLeader &&
+    a.nextLeader?.sendsClaims === b.nextLeader?.sendsClaims
+  );
 }
 
 /** Union over the advertisements that reach the group and select this node; one that names no link allows every link. */

@@ -1,4 +1,4 @@
-/** Who led each address, since when, and who before: history kept beside the pure decisions. Pure. */
+/** Who led each address, since when, and who before: history kept beside the pure decisions. */
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Decision, DecisionReason } from "../src/election/decision.ts";
 import type { Ip } from "../src/net/ip.ts";
@@ -21,23 +21,40 @@ export interface LeaderChange {
 
 export type LeadershipByIp = ReadonlyMap<Ip, Leadership>;
 
-/** The history after these decisions, and what changed against `before`. The same decisions again change nothing. */
-export function followLeadership(
-  before: LeadershipByIp,
-  decisions: readonly Decision[],
-  nowMs: number,
-): { readonly leadership: LeadershipByIp; readonly changes: readonly LeaderChange[] } {
-  const leadership = new Map<Ip, Leadership>();
-  const changes: LeaderChange[] = [];
-  for (const { group, leader, reason } of decisions) {
+/** An address is in one decision only. Decisions that were given before, by identity, are passed over. */
+export class LeadershipBook {
+  readonly #byIp = new Map<Ip, Leadership>();
+  #decisions: ReadonlySet<Decision> = new Set();
+
+  get byIp(): LeadershipByIp {
+    return this.#byIp;
+  }
+
+  /** Takes all decisions as they are now; what changed. The same decisions again change nothing. */
+  follow(decisions: readonly Decision[], nowMs: number): readonly LeaderChange[] {
+    const before = this.#decisions;
+    this.#decisions = new Set(decisions);
+    const news = decisions.filter((decision) => !before.has(decision));
+    // As many as before, and none that is new: the same.
+    if (news.length === 0 && before.size === decisions.length) return [];
+    const decided = new Set(news.flatMap(({ group }) => group.addresses));
+    for (const decision of before) {
+      if (this.#decisions.has(decision)) continue;
+      for (const ip of decision.group.addresses) if (!decided.has(ip)) this.#byIp.delete(ip);
+    }
+    return news.flatMap((decision) => this.#take(decision, nowMs));
+  }
+
+  #take({ group, leader, reason }: Decision, nowMs: number): LeaderChange[] {
+    const changes: LeaderChange[] = [];
     for (const ip of group.addresses) {
-      const known = before.get(ip);
+      const known = this.#byIp.get(ip);
       if (known !== undefined && known.leader === leader) {
-        leadership.set(ip, known.reason === reason ? known : { ...known, reason });
+        if (known.reason !== reason) this.#byIp.set(ip, { ...known, reason });
         continue;
       }
       const previousLeader = known?.leader ?? known?.previousLeader;
-      leadership.set(ip, {
+      this.#byIp.set(ip, {
         reason,
         sinceMs: nowMs,
         ...(leader === undefined ? {} : { leader }),
@@ -51,6 +68,6 @@ export function followLeadership(
         ...(leader === undefined ? {} : { to: leader }),
       });
     }
+    return changes;
   }
-  return { leadership, changes };
 }

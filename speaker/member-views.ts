@@ -14,6 +14,9 @@ export interface KnownMember {
 export class MemberViews {
   readonly #self: string;
   #known: readonly KnownMember[] = [];
+  #present: readonly KnownMember[] = [];
+  #electorate: readonly MemberView[] = [];
+  #ours: ReadonlySet<string> = new Set();
   #wordOfMeta = new Map<string, { readonly meta: Uint8Array; readonly word: NodeWord | undefined }>();
 
   constructor(self: string) {
@@ -32,6 +35,12 @@ export class MemberViews {
         return entry.word === undefined ? { member } : { member, word: entry.word };
       });
     this.#wordOfMeta = wordOfMeta;
+    this.#present = this.#known.filter(({ member }) => member.state === "alive" || member.state === "suspect");
+    this.#electorate = this.#present.map(({ member, word }) => ({
+      name: member.name,
+      ...(word === undefined ? {} : { word }),
+    }));
+    this.#ours = new Set(this.#present.flatMap(({ member, word }) => (word === undefined ? [] : [member.name])));
   }
 
   all(): readonly KnownMember[] {
@@ -40,17 +49,17 @@ export class MemberViews {
 
   /** Who may vote and stand: alive and suspect members. */
   present(): readonly KnownMember[] {
-    return this.#known.filter(({ member }) => member.state === "alive" || member.state === "suspect");
+    return this.#present;
   }
 
   /** The others that vote and stand. */
   electorate(): readonly MemberView[] {
-    return this.present().map(({ member, word }) => ({ name: member.name, ...(word === undefined ? {} : { word }) }));
+    return this.#electorate;
   }
 
   /** Present, and one of ours: it sends and reads claims. */
   isOurs(node: string): boolean {
-    return this.present().some(({ member, word }) => member.name === node && word !== undefined);
+    return this.#ours.has(node);
   }
 
   /** Whose frames are a member's, gone members included: a frame on its way must not become a stranger's. */

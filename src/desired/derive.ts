@@ -1,10 +1,10 @@
-/** What must be led: the snapshot reduced to address groups, or to one reason per Service that has none (DESIGN D3). Pure. */
+/** What must be led: the snapshot reduced to address groups, or to one reason per Service that has none (DESIGN D3). */
 import { type Ip, parseIp } from "../net/ip.ts";
 import { servingOf, slicesByService } from "./endpoints.ts";
-import type { AddressGroup, Derived, GroupService, NoGroupReason, RefusedService } from "./group.ts";
-import { PoolIndex } from "./pool-index.ts";
-import { anySelectorMatches, selectorMatches } from "./selectors.ts";
-import type { AdvertisementFacts, ClusterSnapshot, PoolFacts, ServiceFacts } from "./snapshot.ts";
+import type { AddressGroup, Derived, GroupService, RefusedService } from "./group.ts";
+import { joinByAddress } from "./join-by-address.ts";
+import { ServiceJudge } from "./service-judge.ts";
+import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "./snapshot.ts";
 import { compareText } from "./text-order.ts";
 
 export interface DeriveOptions {
@@ -14,47 +14,118 @@ export interface DeriveOptions {
 
 /** Refusals and groups come in order of age, so that equal snapshots give equal values whatever order they arrived in. */
 export function derive(snapshot: ClusterSnapshot, options: DeriveOptions): Derived {
-  const pools = new PoolIndex(snapshot.pools.values());
-  const advertisements = new AdvertisementIndex(snapshot);
-  const slices = slicesByService(snapshot.endpointSlices.values());
-  const members: GroupService[] = [];
-  const refused: RefusedService[] = [];
-  for (const service of oldestFirst(snapshot.services.values())) {
-    const addresses = parsedAddresses(service);
-    const judged = judge(service, addresses, options, pools, advertisements);
-    const { namespace, name } = service;
-    if (typeof judged === "string") {
-      refused.push({ namespace, name, addresses, reason: judged });
-      continue;
-    }
-    const serving = servingOf(service, slices, snapshot.source);
-    const { externalTrafficPolicy } = service;
-    members.push({ namespace, name, addresses, externalTrafficPolicy, advertisements: judged, ...serving });
-  }
-  return { groups: joinByAddress(members), refused };
+  return new Deriver(options).derive(snapshot);
 }
 
-/** The advertisements that reach the Service, or why it is not announced; tested in MetalLB's order. */
-function judge(
-  service: ServiceFacts,
-  addresses: readonly Ip[],
-  options: DeriveOptions,
-  pools: PoolIndex,
-  advertisements: AdvertisementIndex,
-): readonly AdvertisementFacts[] | NoGroupReason {
-  if (!service.isLoadBalancer) return "not-load-balancer";
-  if ((service.loadBalancerClass ?? "") !== options.loadBalancerClass) return "other-load-balancer-class";
-  if (service.isBeingDeleted) return "being-deleted";
-  if (service.addresses.length === 0) return "no-address";
-  if (service.addresses.some((text) => parseIp(text) === undefined)) return "invalid-address";
-  const pool = pools.poolOf(addresses);
-  if (pool === undefined) return "no-pool";
-  const reaching = advertisements.reaching(pool, service);
-  if (reaching.length === 0) return "no-advertisement";
-  if (service.hasSharingKey && reaching.some(({ serviceSelectors }) => serviceSelectors.length > 0)) {
-    return "shared-address-with-service-selector";
+/** A Service of the last snapshot: what it was judged by, and what came of it. */
+interface Row {
+  readonly facts: ServiceFacts;
+  readonly name: string;
+  readonly createdMs: number;
+  readonly slices: readonly EndpointSliceFacts[];
+  readonly judge: ServiceJudge;
+  readonly member?: GroupService;
+  readonly refused?: RefusedService;
+}
+
+const NO_SLICES: readonly EndpointSliceFacts[] = [];
+
+/**
+ * `derive` for one snapshot after the other: what follows from facts that are the same objects as before is not worked out again,
+ * and what is equal to last time is the same object, so that readers tell by identity what changed.
+ */
+export class Deriver {
+  readonly #options: DeriveOptions;
+  #snapshot: ClusterSnapshot | undefined;
+  #judge: ServiceJudge | undefined;
+  #slices: ReadonlyMap<string, readonly EndpointSliceFacts[]> = new Map();
+  #rows: ReadonlyMap<string, Row> = new Map();
+  /** Keys of the rows, oldest first. */
+  #order: readonly string[] = [];
+  #groups: ReadonlyMap<Ip, AddressGroup> = new Map();
+  #derived: Derived = { groups: [], refused: [] };
+
+  constructor(options: DeriveOptions) {
+    this.#options = options;
   }
-  return reaching;
+
+  derive(snapshot: ClusterSnapshot): Derived {
+    const last = this.#snapshot?.source === snapshot.source ? this.#snapshot : undefined;
+    this.#snapshot = snapshot;
+    const hasSameRules =
+      last !== undefined &&
+      hasSameValues(last.pools, snapshot.pools) &&
+      hasSameValues(last.advertisements, snapshot.advertisements);
+    if (!hasSameRules || this.#judge === undefined) {
+      this.#judge = new ServiceJudge(snapshot, this.#options.loadBalancerClass);
+    }
+    if (last === undefined || !hasSameValues(last.endpointSlices, snapshot.endpointSlices)) {
+      this.#slices = slicesByService(snapshot.endpointSlices.values());
+    }
+    if (this.#takeServices(snapshot, this.#judge)) this.#join();
+    return this.#derived;
+  }
+
+  /** Whether anything came of it. */
+  #takeServices({ services, source }: ClusterSnapshot, judge: ServiceJudge): boolean {
+    const before = this.#rows;
+    const rows = new Map<string, Row>();
+    const moved = new Set<string>();
+    let hasChanged = false;
+    for (const [key, facts] of services) {
+      const known = before.get(key);
+      const row = this.#rowOf(facts, known, source, judge);
+      rows.set(key, row);
+      hasChanged ||= row.member !== known?.member || row.refused !== known?.refused;
+      if (row.createdMs !== known?.createdMs) moved.add(key);
+    }
+    this.#rows = rows;
+    if (moved.size === 0 && rows.size === before.size) return hasChanged;
+    // Nearly in order already, which is what sorting is quickest at.
+    const kept = this.#order.filter((key) => rows.has(key) && !moved.has(key));
+    this.#order = oldestFirst([...kept, ...moved], rows);
+    return true;
+  }
+
+  #rowOf(facts: ServiceFacts, known: Row | undefined, source: ClusterSnapshot["source"], judge: ServiceJudge): Row {
+    const name = known?.facts === facts ? known.name : `${facts.namespace}/${facts.name}`;
+    const slices = this.#slices.get(name) ?? NO_SLICES;
+    if (known?.facts === facts && known.judge === judge && isSameList(known.slices, slices)) return known;
+    const addresses = parsedAddresses(facts);
+    const identity = { namespace: facts.namespace, name: facts.name, addresses };
+    const judged = judge.judge(facts, addresses);
+    const row = { facts, name, createdMs: createdMsOf(facts.createdAt), slices, judge };
+    if (typeof judged === "string") {
+      const refused = { ...identity, reason: judged };
+      return {
+        ...row,
+        refused: known?.refused !== undefined && isSameRefusal(known.refused, refused) ? known.refused : refused,
+      };
+    }
+    const { externalTrafficPolicy } = facts;
+    const serving = servingOf(facts, this.#slices, source);
+    const member = { ...identity, externalTrafficPolicy, advertisements: judged, ...serving };
+    return {
+      ...row,
+      member: known?.member !== undefined && isSameMember(known.member, member) ? known.member : member,
+    };
+  }
+
+  #join(): void {
+    const members: GroupService[] = [];
+    const refused: RefusedService[] = [];
+    for (const key of this.#order) {
+      const row = this.#rows.get(key);
+      if (row?.member !== undefined) members.push(row.member);
+      if (row?.refused !== undefined) refused.push(row.refused);
+    }
+    const groups = joinByAddress(members).map((group) => {
+      const known = this.#groups.get(group.key);
+      return known !== undefined && isSameList(known.services, group.services) ? known : group;
+    });
+    this.#groups = new Map(groups.map((group) => [group.key, group]));
+    this.#derived = { groups, refused };
+  }
 }
 
 /** Each once, in the order written. */
@@ -67,44 +138,16 @@ function parsedAddresses(service: ServiceFacts): readonly Ip[] {
   return [...new Set(service.addresses.map(parseIp))].filter((ip) => ip !== undefined);
 }
 
-/** Which advertisements a pool has, worked out once per pool; the list is shared by all Services it fits, unfiltered. */
-class AdvertisementIndex {
-  readonly #byPool = new Map<string, readonly AdvertisementFacts[]>();
-
-  constructor(snapshot: ClusterSnapshot) {
-    const all = [...snapshot.advertisements.values()].toSorted((a, b) => compareText(a.name, b.name));
-    for (const pool of snapshot.pools.values()) {
-      this.#byPool.set(
-        pool.name,
-        all.filter((advertisement) => reachesPool(advertisement, pool)),
-      );
-    }
-  }
-
-  reaching(pool: PoolFacts, service: ServiceFacts): readonly AdvertisementFacts[] {
-    const ofPool = this.#byPool.get(pool.name) ?? [];
-    if (ofPool.every(({ serviceSelectors }) => serviceSelectors.length === 0)) return ofPool;
-    return ofPool.filter(({ serviceSelectors }) => anySelectorMatches(serviceSelectors, service.labels));
-  }
-}
-
-/** Neither names nor selectors: every pool. Otherwise the union of both; a selector that matches nothing adds nothing. */
-function reachesPool(advertisement: AdvertisementFacts, pool: PoolFacts): boolean {
-  const { poolNames, poolSelectors } = advertisement;
-  if (poolNames.length === 0 && poolSelectors.length === 0) return true;
-  return poolNames.includes(pool.name) || poolSelectors.some((selector) => selectorMatches(selector, pool.labels));
-}
-
 /** By creation, then namespace/name. A Service without a time is the oldest: its file was there first. */
-function oldestFirst(services: Iterable<ServiceFacts>): ServiceFacts[] {
-  const dated = [...services].map((service) => ({ service, createdMs: createdMsOf(service.createdAt) }));
-  dated.sort(
+function oldestFirst(keys: readonly string[], rows: ReadonlyMap<string, Row>): string[] {
+  const found = keys.map((key) => ({ key, row: rows.get(key) }));
+  found.sort(
     (a, b) =>
-      a.createdMs - b.createdMs ||
-      compareText(a.service.namespace, b.service.namespace) ||
-      compareText(a.service.name, b.service.name),
+      (a.row?.createdMs ?? 0) - (b.row?.createdMs ?? 0) ||
+      compareText(a.row?.facts.namespace ?? "", b.row?.facts.namespace ?? "") ||
+      compareText(a.row?.facts.name ?? "", b.row?.facts.name ?? ""),
   );
-  return dated.map(({ service }) => service);
+  return found.map(({ key }) => key);
 }
 
 /** Kubernetes writes RFC 3339 in UTC; parsed, because a file may carry an offset or fractions. */
@@ -113,47 +156,40 @@ function createdMsOf(createdAt: string): number {
   return Number.isNaN(parsed) ? Number.MIN_SAFE_INTEGER : parsed;
 }
 
-/** Connected components of Services over the addresses they share. `services` is oldest first, and stays so in each group. */
-function joinByAddress(services: readonly GroupService[]): AddressGroup[] {
-  const parents = services.map((_, index) => index);
-  const rootOf = (index: number): number => {
-    let root = index;
-    while ((parents[root] ?? root) !== root) root = parents[root] ?? root;
-    for (let step = index; step !== root; ) {
-      const next = parents[step] ?? root;
-      parents[step] = root;
-      step = next;
-    }
-    return root;
-  };
-  const holders = new Map<Ip, number>();
-  for (const [index, service] of services.entries()) {
-    for (const ip of service.addresses) {
-      const other = holders.get(ip);
-      if (other === undefined) holders.set(ip, index);
-      // The lower index, the older Service, becomes the root, so that components come out in order of age.
-      else joinRoots(parents, rootOf(other), rootOf(index));
-    }
-  }
-  const components = new Map<number, GroupService[]>();
-  for (const [index, service] of services.entries()) {
-    const root = rootOf(index);
-    const component = components.get(root);
-    if (component === undefined) components.set(root, [service]);
-    else component.push(service);
-  }
-  return [...components.values()].flatMap(groupOf);
+/** Objects, not equal ones: whoever patches a snapshot keeps what did not change. */
+function hasSameValues<Value>(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>): boolean {
+  if (a === b) return true;
+  if (a.size !== b.size) return false;
+  for (const [key, value] of b) if (a.get(key) !== value) return false;
+  return true;
 }
 
-function joinRoots(parents: number[], a: number, b: number): void {
-  parents[Math.max(a, b)] = Math.min(a, b);
+function isSameList<Item>(a: readonly Item[], b: readonly Item[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 }
 
-function groupOf(services: readonly GroupService[]): AddressGroup[] {
-  const oldest = services[0];
-  const key = oldest?.addresses[0];
-  if (oldest === undefined || key === undefined) return [];
-  const addresses =
-    services.length === 1 ? oldest.addresses : [...new Set(services.flatMap((service) => service.addresses))];
-  return [{ key, addresses, services }];
+function isSameRefusal(a: RefusedService, b: RefusedService): boolean {
+  return (
+    a.reason === b.reason && a.namespace === b.namespace && a.name === b.name && isSameList(a.addresses, b.addresses)
+  );
+}
+
+function isSameMember(a: GroupService, b: GroupService): boolean {
+  return (
+    a.namespace === b.namespace &&
+    a.name === b.name &&
+    a.externalTrafficPolicy === b.externalTrafficPolicy &&
+    a.hasServingEndpoint === b.hasServingEndpoint &&
+    a.isServedEverywhere === b.isServedEverywhere &&
+    isSameList(a.addresses, b.addresses) &&
+    isSameList(a.advertisements, b.advertisements) &&
+    isSameSet(a.readyNodes, b.readyNodes) &&
+    isSameSet(a.terminatingNodes, b.terminatingNodes)
+  );
+}
+
+function isSameSet(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  if (a.size !== b.size) return false;
+  for (const value of a) if (!b.has(value)) return false;
+  return true;
 }

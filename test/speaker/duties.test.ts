@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type DutyView, dutiesOf } from "../../speaker/duties.ts";
+import { type DutyMemory, type DutyView, dutiesOf } from "../../speaker/duties.ts";
 import type { Leadership } from "../../speaker/leadership.ts";
 import type { AdvertisementFacts } from "../../src/desired/snapshot.ts";
 import type { Candidate, Decision, Refusal } from "../../src/election/decision.ts";
@@ -55,6 +55,8 @@ function decision(
   };
 }
 
+const NO_LABELS = {};
+
 function view(changed: Partial<DutyView> = {}): DutyView {
   return {
     self: "n1",
@@ -62,7 +64,7 @@ function view(changed: Partial<DutyView> = {}): DutyView {
     leadership: new Map(),
     answering: new Set(),
     wasReplaced: false,
-    ownLabels: {},
+    ownLabels: NO_LABELS,
     isOurs: (node) => node !== "metallb",
     ...changed,
   };
@@ -135,5 +137,27 @@ describe("dutiesOf", () => {
     expect(duties[0]?.interfaces).to.deep.equal(["eth0", "eth1", "eth2"]);
     const open = dutiesOf([decision(["n1"], [], [...limited, advertisement([])])], view());
     expect(open[0]?.interfaces).to.deep.equal([]);
+  });
+
+  it("gives the same objects again while nothing about them changes, and equal ones to what is worked out anew", () => {
+    const memory: DutyMemory = new WeakMap();
+    const decisions = [decision(["n1", "n2"])];
+    const steps: readonly Partial<DutyView>[] = [
+      {},
+      { leadership: ledBefore("n3") },
+      { leadership: ledBefore("metallb") },
+      { incarnation: 5 },
+      { self: "n2", answering: new Set([V4]) },
+      { self: "n2", answering: new Set([V4]), isOurs: () => false },
+      { self: "n2", answering: new Set([V4]), wasReplaced: true },
+    ];
+    for (const step of steps) {
+      // A memory belongs to one node.
+      const own = step.self === undefined ? memory : new WeakMap();
+      const given = dutiesOf(decisions, view(step), own);
+      expect(given).to.deep.equal(dutiesOf(decisions, view(step)));
+      const again = dutiesOf(decisions, view(step), own);
+      expect(again.every((duty, index) => duty === given[index])).to.equal(true);
+    }
   });
 });

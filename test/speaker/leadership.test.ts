@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { followLeadership, type LeadershipByIp } from "../../speaker/leadership.ts";
+import { LeadershipBook } from "../../speaker/leadership.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { type Ip, parseIp } from "../../src/net/ip.ts";
 
@@ -18,17 +18,17 @@ function decision(leader: string | undefined): Decision {
   };
 }
 
-const NONE: LeadershipByIp = new Map();
-
-describe("followLeadership", () => {
+describe("LeadershipBook", () => {
   it("names both addresses of a group and remembers who led before", () => {
-    const first = followLeadership(NONE, [decision("node-a")], 1_000);
-    expect(first.changes.map(({ ip: address, from, to }) => [address, from, to])).to.deep.equal([
+    const book = new LeadershipBook();
+    expect(
+      book.follow([decision("node-a")], 1_000).map(({ ip: address, from, to }) => [address, from, to]),
+    ).to.deep.equal([
       [V4, undefined, "node-a"],
       [V6, undefined, "node-a"],
     ]);
-    const second = followLeadership(first.leadership, [decision("node-b")], 2_000);
-    expect(second.leadership.get(V6)).to.deep.equal({
+    book.follow([decision("node-b")], 2_000);
+    expect(book.byIp.get(V6)).to.deep.equal({
       leader: "node-b",
       reason: "lowest-hash",
       sinceMs: 2_000,
@@ -36,30 +36,41 @@ describe("followLeadership", () => {
     });
   });
 
-  it("says nothing when nothing changed", () => {
-    const first = followLeadership(NONE, [decision("node-a")], 1_000);
-    const again = followLeadership(first.leadership, [decision("node-a")], 5_000);
-    expect(again.changes).to.deep.equal([]);
-    expect(again.leadership.get(V4)?.sinceMs).to.equal(1_000);
-  });
+  for (const { what, again } of [
+    { what: "the same decision comes again", again: (first: Decision) => first },
+    { what: "an equal decision comes", again: () => decision("node-a") },
+  ]) {
+    it(`says nothing when ${what}`, () => {
+      const book = new LeadershipBook();
+      const first = decision("node-a");
+      book.follow([first], 1_000);
+      expect(book.follow([again(first)], 5_000)).to.deep.equal([]);
+      expect(book.byIp.get(V4)?.sinceMs).to.equal(1_000);
+    });
+  }
 
   it("remembers the last leader across a time without any", () => {
-    const led = followLeadership(NONE, [decision("node-a")], 1_000);
-    const unled = followLeadership(led.leadership, [decision(undefined)], 2_000);
-    expect(unled.changes.map(({ from, to }) => [from, to])).to.deep.equal([
+    const book = new LeadershipBook();
+    book.follow([decision("node-a")], 1_000);
+    expect(book.follow([decision(undefined)], 2_000).map(({ from, to }) => [from, to])).to.deep.equal([
       ["node-a", undefined],
       ["node-a", undefined],
     ]);
-    const ledAgain = followLeadership(unled.leadership, [decision("node-b")], 3_000);
-    expect(ledAgain.leadership.get(V4)?.previousLeader).to.equal("node-a");
+    book.follow([decision("node-b")], 3_000);
+    expect(book.byIp.get(V4)?.previousLeader).to.equal("node-a");
   });
 
   it("does not report an address that nobody led and nobody leads", () => {
-    expect(followLeadership(NONE, [decision(undefined)], 1_000).changes).to.deep.equal([]);
+    expect(new LeadershipBook().follow([decision(undefined)], 1_000)).to.deep.equal([]);
   });
 
-  it("forgets addresses that are gone", () => {
-    const led = followLeadership(NONE, [decision("node-a")], 1_000);
-    expect([...followLeadership(led.leadership, [], 2_000).leadership.keys()]).to.deep.equal([]);
+  it("forgets addresses that are gone, and keeps one that another decision has taken", () => {
+    const book = new LeadershipBook();
+    const other = { ...decision("node-a"), group: { key: V6, addresses: [V6], services: [] } };
+    book.follow([decision("node-a")], 1_000);
+    expect(book.follow([other], 2_000)).to.deep.equal([]);
+    expect([...book.byIp].map(([address, { sinceMs }]) => [address, sinceMs])).to.deep.equal([[V6, 1_000]]);
+    book.follow([], 3_000);
+    expect([...book.byIp.keys()]).to.deep.equal([]);
   });
 });

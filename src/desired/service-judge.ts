@@ -1,0 +1,64 @@
+/** Which advertisements reach a Service, or why it is not announced: what pools and advertisements say, indexed once. Pure. */
+import { type Ip, parseIp } from "../net/ip.ts";
+import type { NoGroupReason } from "./group.ts";
+import { PoolIndex } from "./pool-index.ts";
+import { anySelectorMatches, selectorMatches } from "./selectors.ts";
+import type { AdvertisementFacts, ClusterSnapshot, PoolFacts, ServiceFacts } from "./snapshot.ts";
+import { compareText } from "./text-order.ts";
+
+export class ServiceJudge {
+  readonly #loadBalancerClass: string;
+  readonly #pools: PoolIndex;
+  readonly #advertisements: AdvertisementIndex;
+
+  constructor(snapshot: ClusterSnapshot, loadBalancerClass: string) {
+    this.#loadBalancerClass = loadBalancerClass;
+    this.#pools = new PoolIndex(snapshot.pools.values());
+    this.#advertisements = new AdvertisementIndex(snapshot);
+  }
+
+  /** The advertisements that reach the Service, or why it is not announced; tested in MetalLB's order. */
+  judge(service: ServiceFacts, addresses: readonly Ip[]): readonly AdvertisementFacts[] | NoGroupReason {
+    if (!service.isLoadBalancer) return "not-load-balancer";
+    if ((service.loadBalancerClass ?? "") !== this.#loadBalancerClass) return "other-load-balancer-class";
+    if (service.isBeingDeleted) return "being-deleted";
+    if (service.addresses.length === 0) return "no-address";
+    if (service.addresses.some((text) => parseIp(text) === undefined)) return "invalid-address";
+    const pool = this.#pools.poolOf(addresses);
+    if (pool === undefined) return "no-pool";
+    const reaching = this.#advertisements.reaching(pool, service);
+    if (reaching.length === 0) return "no-advertisement";
+    if (service.hasSharingKey && reaching.some(({ serviceSelectors }) => serviceSelectors.length > 0)) {
+      return "shared-address-with-service-selector";
+    }
+    return reaching;
+  }
+}
+
+/** Which advertisements a pool has, worked out once per pool; the list is shared by all Services it fits, unfiltered. */
+class AdvertisementIndex {
+  readonly #byPool = new Map<string, readonly AdvertisementFacts[]>();
+
+  constructor(snapshot: ClusterSnapshot) {
+    const all = [...snapshot.advertisements.values()].toSorted((a, b) => compareText(a.name, b.name));
+    for (const pool of snapshot.pools.values()) {
+      this.#byPool.set(
+        pool.name,
+        all.filter((advertisement) => reachesPool(advertisement, pool)),
+      );
+    }
+  }
+
+  reaching(pool: PoolFacts, service: ServiceFacts): readonly AdvertisementFacts[] {
+    const ofPool = this.#byPool.get(pool.name) ?? [];
+    if (ofPool.every(({ serviceSelectors }) => serviceSelectors.length === 0)) return ofPool;
+    return ofPool.filter(({ serviceSelectors }) => anySelectorMatches(serviceSelectors, service.labels));
+  }
+}
+
+/** Neither names nor selectors: every pool. Otherwise the union of both; a selector that matches nothing adds nothing. */
+function reachesPool(advertisement: AdvertisementFacts, pool: PoolFacts): boolean {
+  const { poolNames, poolSelectors } = advertisement;
+  if (poolNames.length === 0 && poolSelectors.length === 0) return true;
+  return poolNames.includes(pool.name) || poolSelectors.some((selector) => selectorMatches(selector, pool.labels));
+}
