@@ -24,6 +24,7 @@ export type LeadershipByIp = ReadonlyMap<Ip, Leadership>;
 /** An address is in one decision only. Decisions that were given before, by identity, are passed over. */
 export class LeadershipBook {
   readonly #byIp = new Map<Ip, Leadership>();
+  #list: readonly Decision[] = [];
   #decisions: ReadonlySet<Decision> = new Set();
 
   get byIp(): LeadershipByIp {
@@ -32,6 +33,8 @@ export class LeadershipBook {
 
   /** Takes all decisions as they are now; what changed. The same decisions again change nothing. */
   follow(decisions: readonly Decision[], nowMs: number): readonly LeaderChange[] {
+    if (decisions === this.#list) return [];
+    this.#list = decisions;
     const before = this.#decisions;
     this.#decisions = new Set(decisions);
     const news = decisions.filter((decision) => !before.has(decision));

@@ -1,9 +1,10 @@
 /** How long `decide` takes for 10,000 addresses on 100 nodes (DESIGN §5): prints, judges nothing. `node dist/bench/election/decide.js` */
-import { derive } from "../../src/desired/derive.ts";
+import { Deriver } from "../../src/desired/derive.ts";
 import type { ClusterSnapshot, NodeFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
 import type { ElectionView, MemberView } from "../../src/election/decision.ts";
 import { decide } from "../../src/election/elect.ts";
-import { RankMemory, rankHash } from "../../src/election/rank-memory.ts";
+import { rankHash, rankHead } from "../../src/election/rank-hash.ts";
+import { RankMemory } from "../../src/election/rank-memory.ts";
 import { ipOfBigInt, parseIp } from "../../src/net/ip.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
@@ -86,9 +87,13 @@ function timed<Value>(what: string, run: () => Value): Value {
 }
 
 const memory = new RankMemory();
-const { groups } = timed("derive", () => derive(snapshot, { loadBalancerClass: "" }));
+const deriver = new Deriver({ loadBalancerClass: "" });
+const { groups } = timed("derive", () => deriver.derive(snapshot));
 timed("the hashes alone, for comparison", () => {
   for (const { key } of groups) for (const name of names) rankHash(name, key);
+});
+timed("their heads alone, as ranks need them", () => {
+  for (const { key } of groups) for (const name of names) rankHead(name, key);
 });
 timed(`first decision, ${ADDRESSES} x ${NODES - 1}`, () => decide(groups, viewOf(members.slice(1)), memory));
 for (let run = 0; run < 3; run++) timed("nothing changed", () => decide(groups, viewOf(members.slice(1)), memory));
@@ -102,4 +107,19 @@ for (let run = 1; run <= 3; run++) {
     decide(groups, viewOf([...members, ...newcomer]), memory),
   );
 }
-timed("derive again", () => derive(snapshot, { loadBalancerClass: "" }));
+for (let run = 1; run <= 3; run++) {
+  const changed = members.map((member, index) =>
+    index === run && member.word !== undefined ? { ...member, word: { ...member.word, readySeconds: 300 } } : member,
+  );
+  timed(`a word changes in what does not count, run ${run}`, () => decide(groups, viewOf(changed), memory));
+}
+const [template] = services;
+for (let run = 1; run <= 3; run++) {
+  const [, facts] = template ?? ["", undefined];
+  if (facts === undefined) break;
+  const name = `one-more-${run}`;
+  const addresses = [ipOfBigInt(rangeOfPrefix(NETWORK).first + BigInt(ADDRESSES + run), 4)];
+  const next = { ...snapshot, services: new Map([...services, [name, { ...facts, name, addresses }] as const]) };
+  const derived = timed(`one Service more: derive, run ${run}`, () => deriver.derive(next));
+  timed(`one Service more: decide, run ${run}`, () => decide(derived.groups, viewOf(members), memory));
+}

@@ -14,19 +14,23 @@ import {
 import { judgeMember, REFUSAL_ORDER, type Standing, type Verdict, type Verdicts } from "./eligibility.ts";
 import { judgeByMetallb, shareOut, splitByService } from "./metallb-rule.ts";
 import { groupProfiler, type Profiler } from "./profile.ts";
-import { type KeyRanks, type RankMemory, rankHash } from "./rank-memory.ts";
+import { rankHash } from "./rank-hash.ts";
+import type { KeyRanks, RankMemory } from "./rank-memory.ts";
 
 /**
  * Decides every group. Decisions come in the order of the groups. Groups that look alike to the rule share their verdicts, and
  * ranks are remembered, so that 10,000 groups are affordable at every change.
  */
-export function decide(groups: readonly AddressGroup[], view: ElectionView, memory: RankMemory): Decision[] {
+export function decide(groups: readonly AddressGroup[], view: ElectionView, memory: RankMemory): readonly Decision[] {
   const electorate = new Electorate(view, memory);
+  const same = memory.sameDecisions(groups, view.rule, (group) => electorate.verdictsOn(group));
+  if (same !== undefined) return same;
   const decisions =
     view.rule === "arpeggio-1"
       ? groups.map((group) => electorate.decide(group))
       : groups.flatMap((group) => decideByService(group, electorate));
   memory.prune(electorate.keys, electorate.verdicts);
+  memory.keep(groups, view.rule, decisions, [...electorate.examples.values()]);
   return decisions;
 }
 
@@ -45,6 +49,8 @@ class Electorate {
   readonly #names: string[] = [];
   readonly #profileOf: Profiler;
   readonly verdicts = new Map<string, Verdicts>();
+  /** One group of each profile. */
+  readonly examples = new Map<string, { readonly group: AddressGroup; readonly verdicts: Verdicts }>();
   /** Scratch of `#candidates`. */
   readonly #picked: number[] = [];
 
@@ -60,7 +66,7 @@ class Electorate {
   decide(group: AddressGroup): Decision {
     this.keys.add(group.key);
     const { rule } = this.#view;
-    const verdicts = this.#verdictsOn(group);
+    const verdicts = this.verdictsOn(group);
     const ranks = this.#memory.ranksOf(group.key);
     const { last } = ranks;
     // The same question as before has the same answer; most do when one member changes.
@@ -68,6 +74,15 @@ class Electorate {
       return last.decision;
     const { refusals } = verdicts;
     const candidates = this.#candidates(group.key, ranks, verdicts);
+    if (
+      last?.decision.candidates === candidates &&
+      last.decision.refusals === refusals &&
+      last.decision.group === group &&
+      last.decision.rule === rule
+    ) {
+      ranks.last = { verdicts, decision: last.decision };
+      return last.decision;
+    }
     const [leader, second] = candidates;
     const decision: Decision = {
       group,
@@ -82,12 +97,13 @@ class Electorate {
     return decision;
   }
 
-  #verdictsOn(group: AddressGroup): Verdicts {
+  verdictsOn(group: AddressGroup): Verdicts {
     const profile = this.#profileOf(group);
     let verdicts = this.verdicts.get(profile);
     if (verdicts === undefined) {
       verdicts = this.#memory.sameVerdicts(profile, this.#judgeAll(group));
       this.verdicts.set(profile, verdicts);
+      this.examples.set(profile, { group, verdicts });
     }
     return verdicts;
   }

@@ -16,6 +16,11 @@ export class ProfileMemory {
   #holdings = new Map<Ip, string>();
   #profiles = new WeakMap<AddressGroup, string>();
 
+  /** The prefixes that profiles are made with. */
+  get prefixes(): string {
+    return this.#prefixes;
+  }
+
   /** Only the prefixes of members matter: addresses that the same of them hold look alike. */
   use(prefixes: readonly Prefix[]): void {
     const named = [...new Map(prefixes.map((prefix) => [formatPrefix(prefix), prefix]))];

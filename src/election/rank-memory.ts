@@ -2,33 +2,37 @@
  * The order of nodes by SHA-256 of `node#key`, remembered for every key, so that a member change hashes only the new member
  * (DESIGN D3, budgets). A cache: what it holds never changes an answer. Owned by one caller of `decide`.
  */
-import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { AddressGroup } from "../desired/group.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Decision } from "./decision.ts";
 import type { Verdicts } from "./eligibility.ts";
 import { ProfileMemory } from "./profile.ts";
+import { rankHash, rankHead } from "./rank-hash.ts";
+import type { Rule } from "./word.ts";
 
 /** Nodes that are gone are kept for their return until they outnumber the living by so many. */
 const GONE_NODES_KEPT = 16;
-/** 13 hex digits are 52 bits: the longest piece of a hash that a number holds exactly. */
-const PIECE_DIGITS = 13;
-
-/** SHA-256 of `node#key`, lower-case hex: MetalLB's hash, so that both rank alike. */
-export function rankHash(node: string, key: Ip): string {
-  return hash("sha256", `${node}#${key}`, "hex");
-}
 
 /** What is remembered of one key. */
 export interface KeyRanks {
   /** Node slots by ascending hash, then name. */
   readonly order: number[];
   /** First 52 bits of the hash, by slot. */
-  readonly pieces: (number | undefined)[];
+  readonly heads: number[];
   /** Node set that `order` was completed for. */
   generation: number;
   /** The last decision, and what it followed from: given again while nothing changed. */
   last?: { readonly verdicts: Verdicts; readonly decision: Decision };
+}
+
+interface LastDecisions {
+  readonly groups: readonly AddressGroup[];
+  readonly rule: Rule;
+  readonly generation: number;
+  readonly prefixes: string;
+  readonly examples: readonly { readonly group: AddressGroup; readonly verdicts: Verdicts }[];
+  readonly decisions: readonly Decision[];
 }
 
 export class RankMemory {
@@ -38,6 +42,7 @@ export class RankMemory {
   #ranks = new Map<Ip, KeyRanks>();
   #generation = 0;
   #verdicts: ReadonlyMap<string, Verdicts> = new Map();
+  #last: LastDecisions | undefined;
 
   /** Numbers the nodes; `ranksOf` orders at least these. */
   slotsOf(nodes: readonly string[]): readonly number[] {
@@ -55,7 +60,7 @@ export class RankMemory {
   ranksOf(key: Ip): KeyRanks {
     let ranks = this.#ranks.get(key);
     if (ranks === undefined) {
-      ranks = { order: [], pieces: [], generation: -1 };
+      ranks = { order: [], heads: [], generation: -1 };
       this.#ranks.set(key, ranks);
     }
     if (ranks.generation !== this.#generation) this.#complete(key, ranks);
@@ -65,7 +70,33 @@ export class RankMemory {
   /** The verdicts of last time if they are equal, so that equal can be told by identity. */
   sameVerdicts(profile: string, verdicts: Verdicts): Verdicts {
     const before = this.#verdicts.get(profile);
-    return before !== undefined && isDeepStrictEqual(before, verdicts) ? before : verdicts;
+    if (before === undefined) return verdicts;
+    if (isDeepStrictEqual(before, verdicts)) return before;
+    return isDeepStrictEqual(before.refusals, verdicts.refusals)
+      ? { ...verdicts, refusals: before.refusals }
+      : verdicts;
+  }
+
+  /** The decisions of last time, if they were about the same groups and `judge` finds the same of one group of each profile. */
+  sameDecisions(
+    groups: readonly AddressGroup[],
+    rule: Rule,
+    judge: (group: AddressGroup) => Verdicts,
+  ): readonly Decision[] | undefined {
+    const last = this.#last;
+    if (last?.groups !== groups || last.rule !== rule) return undefined;
+    if (last.generation !== this.#generation || last.prefixes !== this.profiles.prefixes) return undefined;
+    for (const { group, verdicts } of last.examples) if (judge(group) !== verdicts) return undefined;
+    return last.decisions;
+  }
+
+  keep(
+    groups: readonly AddressGroup[],
+    rule: Rule,
+    decisions: readonly Decision[],
+    examples: readonly { readonly group: AddressGroup; readonly verdicts: Verdicts }[],
+  ): void {
+    this.#last = { groups, rule, decisions, examples, generation: this.#generation, prefixes: this.profiles.prefixes };
   }
 
   /** Forgets everything but what the last decisions used. */
@@ -78,13 +109,25 @@ export class RankMemory {
 
   #complete(key: Ip, ranks: KeyRanks): void {
     const isNew = ranks.order.length === 0;
-    for (let slot = ranks.pieces.length; slot < this.#names.length; slot++) {
-      ranks.pieces.push(Number.parseInt(rankHash(this.#names[slot] ?? "", key).slice(0, PIECE_DIGITS), 16));
-      if (isNew) ranks.order.push(slot);
-      else this.#insert(key, ranks, slot);
+    for (let slot = ranks.heads.length; slot < this.#names.length; slot++) {
+      ranks.heads.push(rankHead(this.#names[slot] ?? "", key));
+      if (!isNew) this.#insert(key, ranks, slot);
     }
-    if (isNew) ranks.order.sort((a, b) => this.#compare(key, ranks, a, b));
+    if (isNew) this.#sort(key, ranks);
     ranks.generation = this.#generation;
+  }
+
+  /** Sorts plain numbers, the slot in their last bits, because a comparison in our own code costs ten times as much; then in full. */
+  #sort(key: Ip, ranks: KeyRanks): void {
+    const slots = 2 ** Math.ceil(Math.log2(ranks.heads.length + 1));
+    const coarse = Float64Array.from(ranks.heads, (head, slot) => head - (head % slots) + slot).toSorted();
+    for (const value of coarse) {
+      const slot = value % slots;
+      let at = ranks.order.length;
+      while (at > 0 && this.#compare(key, ranks, ranks.order[at - 1] ?? 0, slot) > 0) at--;
+      if (at === ranks.order.length) ranks.order.push(slot);
+      else ranks.order.splice(at, 0, slot);
+    }
   }
 
   #insert(key: Ip, ranks: KeyRanks, slot: number): void {
@@ -99,7 +142,7 @@ export class RankMemory {
   }
 
   #compare(key: Ip, ranks: KeyRanks, a: number, b: number): number {
-    const difference = (ranks.pieces[a] ?? 0) - (ranks.pieces[b] ?? 0);
+    const difference = (ranks.heads[a] ?? 0) - (ranks.heads[b] ?? 0);
     if (difference !== 0) return difference;
     const one = this.#names[a] ?? "";
     const other = this.#names[b] ?? "";

@@ -188,6 +188,19 @@ describe("decide, against the oracle", () => {
     );
   });
 
+  it("gives the same Decisions for the same groups under one view after the other, and the same list for an equal view", () => {
+    fc.assert(
+      fc.property(groups, fc.array(views, { minLength: 2, maxLength: 6 }), (list, history) => {
+        const memory = new RankMemory();
+        for (const view of history) {
+          const decisions = decide(list, view, memory);
+          expect(decisions).to.deep.equal(decide(list, view, new RankMemory()));
+          expect(decide(list, structuredClone(view), memory)).to.equal(decisions);
+        }
+      }),
+    );
+  });
+
   it("sees that a link has got another prefix, with a memory of the old", () => {
     const none = [{ linkIndex: 2, prefix: prefix("10.0.0.0/8") }];
     const near = [{ linkIndex: 2, prefix: prefix("192.0.2.0/24") }];
