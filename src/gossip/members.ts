@@ -159,7 +159,6 @@ export class Members {
     core.putSelf({ incarnation });
     const said = { kind: "refuted", verdict, incarnation } as const;
     core.emit(from === undefined ? said : { ...said, from });
-    if (verdict === "dead") this.#deadIncarnation = Math.max(this.#deadIncarnation, accusedIncarnation);
     this.#announceSelf(core.self.endpoint.ip);
     this.#changed("updated", core.self);
   }
