@@ -51,15 +51,44 @@ export function dutiesOf(
     // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
     if (base === undefined) continue;
     for (const ip of group.addresses) {
-      const part = partOf(ip, decision, view);
-      if (part === undefined) continue;
+      const role = roleOf(ip, decision, view);
+      if (role === undefined) continue;
+      const previousLeader = role === "lead" ? claimedFrom(ip, view) : undefined;
+      const nextLeader = role === "moved" ? leader : undefined;
+      const sendsClaims = nextLeader === undefined ? undefined : view.isOurs(nextLeader);
       const known = before.get(ip);
-      const duty = known !== undefined && isSamePart(known, part) ? known : { ip, ...base, ...part };
-      before.set(ip, duty);
+      const isSame =
+        known?.role === role &&
+        known.previousLeader === previousLeader &&
+        known.nextLeader?.sendsClaims === sendsClaims;
+      const duty: Duty = isSame
+        ? known
+        : {
+            ip,
+            ...base,
+            role,
+            ...(previousLeader === undefined ? {} : { previousLeader }),
+            ...(nextLeader === undefined || sendsClaims === undefined
+              ? {}
+              : { nextLeader: { node: nextLeader, sendsClaims } }),
+          };
+      if (!isSame) before.set(ip, duty);
       duties.push(duty);
     }
   }
   return duties;
+}
+
+function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView): Duty["role"] | undefined {
+  if (leader === view.self) return "lead";
+  if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) return "moved";
+  return second === view.self ? "second" : undefined;
+}
+
+/** The previous leader, if it reads claims. */
+function claimedFrom(ip: Ip, { leadership, self, isOurs }: DutyView): NodeName | undefined {
+  const previous = leadership.get(ip)?.previousLeader;
+  return previous !== undefined && previous !== self && isOurs(previous) ? previous : undefined;
 }
 
 function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Prepared {
@@ -79,29 +108,6 @@ function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Pr
   const prepared = { incarnation, ownLabels, base, duties: new Map<Ip, Duty>() };
   memory.set(decision, prepared);
   return prepared;
-}
-
-type Part = Pick<Duty, "role" | "previousLeader" | "nextLeader">;
-
-function partOf(ip: Ip, { leader, second }: Decision, view: DutyView): Part | undefined {
-  if (leader === view.self) {
-    const previous = view.leadership.get(ip)?.previousLeader;
-    const claimsTo = previous !== undefined && previous !== view.self && view.isOurs(previous);
-    return { role: "lead", ...(claimsTo ? { previousLeader: previous } : {}) };
-  }
-  if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) {
-    return { role: "moved", nextLeader: { node: leader, sendsClaims: view.isOurs(leader) } };
-  }
-  return second === view.self ? { role: "second" } : undefined;
-}
-
-/** Of one decision: the next leader is its leader. */
-function isSamePart(a: Part, b: Part): boolean {
-  return (
-    a.role === b.role &&
-    a.previousLeader === b.previousLeader &&
-    a.nextLeader?.sendsClaims === b.nextLeader?.sendsClaims
-  );
 }
 
 /** Union over the advertisements that reach the group and select this node; one that names no link allows every link. */

@@ -34,6 +34,9 @@ export class AddressBook {
   readonly #nodeName: string;
   readonly #addresses = new Map<Ip, Address>();
   readonly #handover: Handover;
+  #duties: readonly Duty[] = [];
+  /** Silent although they have a duty: the same duties again may be a reason to speak. */
+  readonly #stopped = new Set<Address>();
   /** Whose duty, phase or plan differ from what the wire was told; those without a duty left among them. */
   #dirty = new Set<Address>();
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
@@ -118,6 +121,12 @@ export class AddressBook {
   }
 
   takeDuties(duties: readonly Duty[]): void {
+    const isSame = isSameList(duties, this.#duties);
+    this.#duties = duties;
+    if (isSame) {
+      for (const address of this.#stopped) this.#assign(address, address.duty);
+      return;
+    }
     const kept = new Set<Ip>();
     for (const duty of duties) {
       if (kept.has(duty.ip)) continue;
@@ -132,6 +141,7 @@ export class AddressBook {
   #add(duty: Duty): Address {
     const address = new Address(duty);
     this.#addresses.set(duty.ip, address);
+    this.#stopped.add(address);
     this.#dirty.add(address);
     this.table.set(address);
     return address;
@@ -156,6 +166,7 @@ export class AddressBook {
     this.#dirty.add(address);
     this.#handover.endSilence(address.ip);
     this.#addresses.delete(address.ip);
+    this.#stopped.delete(address);
     this.table.delete(address.bytes);
   }
 
@@ -165,6 +176,8 @@ export class AddressBook {
     this.#handover.endAwaiting(address.ip);
     const wasAnswering = address.isAnswering();
     address.phase = phase;
+    if (phase === "stopped") this.#stopped.add(address);
+    else this.#stopped.delete(address);
     address.isArmed = false;
     address.claimedFrom = undefined;
     this.#dirty.add(address);
