@@ -10,7 +10,7 @@ export const QUESTION_INTERVAL_MS = 1_000;
 /** Addresses that one call speaks of: the rest follows as soon as sockets were read, for answers may be there that make it needless. */
 export const SPOKEN_AT_ONCE = 250;
 /** When one that hands over asks for the new leader's claim, in ms after the move: often enough for lossy links, and then never. */
-export const AWAITED_CLAIM_OFFSETS_MS: readonly number[] = [100, 300, 700, 1_500, 3_000, 5_000];
+export const AWAITED_CLAIM_OFFSETS_MS: readonly number[] = [20, 100, 300, 700, 1_500, 3_000, 5_000];
 /** Datagrams that are older than another by more than this do not arrive after it. */
 const OVERTAKING_MS = 100;
 /** After so many questions without answer the winner is taken for gone. */

@@ -4,10 +4,14 @@
 export type Disturbance =
   /** An input of the cluster or a planned move, delivered to everybody. */
   | "planned"
+  /** Something that observers may only believe after it contradicted a node's own word for 10 s (DESIGN D4). */
+  | "contradicted"
   /** A node started, came back, or a view about it may have gone stale: settling lasts 10 s. */
   | "membership"
   /** Somebody vanished without a word: memberlist's own verdict takes up to its longest suspicion. */
-  | "vanished";
+  | "vanished"
+  /** A name came back from another address: it is refused until it is held dead at the old one (state.go, alive rule 5). */
+  | "readdressed";
 
 /**
  * Time after the last disturbance of each kind. 2 s: SIMULATION's W. membership: 10 s rejoin, 10 s settling, 2 s W. vanished: a
@@ -15,9 +19,15 @@ export type Disturbance =
  */
 export const SETTLE_MS: Readonly<Record<Disturbance, number>> = {
   planned: 2_000,
+  contradicted: 13_000,
   membership: 24_000,
   vanished: 45_000,
+  readdressed: 60_000,
 };
+
+/** A live, connected node is alive everywhere within this (SIMULATION 15), but for a death to detect first (24 s, a probe round, a rejoin). */
+const REUNITED_MS = 12_000;
+const READDRESSED_REUNITED_MS = 40_000;
 
 export class Calm {
   readonly #active = new Set<string>();
@@ -46,6 +56,14 @@ export class Calm {
   quietSinceMs(): number | undefined {
     if (this.isDisturbed) return undefined;
     return Math.max(0, ...this.#lastMs.values());
+  }
+
+  /** From this time on everybody who lives must be alive everywhere; undefined while a fault lasts. */
+  reunitedFromMs(): number | undefined {
+    const quietSinceMs = this.quietSinceMs();
+    if (quietSinceMs === undefined) return undefined;
+    const readdressedMs = this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY;
+    return Math.max(quietSinceMs + REUNITED_MS, readdressedMs + READDRESSED_REUNITED_MS);
   }
 
   /** From this time on the world counts as settled, if nothing more happens; undefined while a fault lasts. */

@@ -2,7 +2,7 @@
 import { type Random, shuffled } from "../../src/base/random.ts";
 import type { Disturbance } from "./calm.ts";
 import type { Machine } from "./machine.ts";
-import type { Coverage } from "./witness.ts";
+import type { Findings } from "./witness.ts";
 import type { World } from "./world.ts";
 
 /** The part of the run in which faults may be active. */
@@ -11,7 +11,7 @@ export interface FaultContext {
   readonly random: Random;
   readonly fromMs: number;
   readonly untilMs: number;
-  readonly coverage: Coverage;
+  readonly findings: Findings;
 }
 
 export interface Fault {
@@ -29,12 +29,12 @@ export function during(
   begin: () => void,
   end: () => void,
 ): void {
-  const { world, fromMs, untilMs, coverage } = context;
+  const { world, fromMs, untilMs, findings } = context;
   const beginMs = instant(context);
   const endMs = Math.min(untilMs, beginMs + durationMs);
   const name = `${what} ${fromMs}/${beginMs}`;
   world.at(beginMs, () => {
-    coverage.count(`fault ${what}`);
+    findings.count(`fault ${what}`);
     world.calm.begin(name, kind, world.clock.nowMs());
     world.disturb(`${what} begins`, kind);
     begin();

@@ -1,6 +1,7 @@
 /** F11 and F12: what administrators do to links and to Node objects. */
 import type { ClusterSnapshot, NodeFacts } from "../../src/desired/snapshot.ts";
 import { parseMac } from "../../src/net/mac.ts";
+import type { Disturbance } from "./calm.ts";
 import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, withEndpoints, withLabel, withNode } from "./cluster.ts";
 import { exponential, type Fault, type FaultContext, instant, someMachine } from "./fault.ts";
 import { prefixesOf } from "./world-plan.ts";
@@ -9,7 +10,7 @@ import { prefixesOf } from "./world-plan.ts";
 export const linkFault: Fault = {
   name: "F11 links",
   inject: (context) => {
-    const { world, random, coverage } = context;
+    const { world, random, findings } = context;
     const machine = someMachine(context);
     const number = random.below(machine.cards.length);
     const card = machine.cards[number];
@@ -19,7 +20,7 @@ export const linkFault: Fault = {
     const name = `link change of ${card.name} ${beginMs}`;
     const kind = random.below(4);
     world.at(beginMs, () => {
-      coverage.count(`fault link ${["carrier", "MAC", "re-created", "prefix"][kind]}`);
+      findings.count(`fault link ${["carrier", "MAC", "re-created", "prefix"][kind]}`);
       world.calm.begin(name, "vanished", world.clock.nowMs());
       world.disturb(name, "vanished");
       machine.changeCard(card, (changed) => {
@@ -56,14 +57,24 @@ const STOPPED: Readonly<Record<string, (node: NodeFacts, isOn: boolean) => NodeF
 };
 
 /** F12, the part that is handed over without a gap. */
-export const cordonFault: Fault = { name: "F12 cordon", inject: (context) => changeNodes(context, HANDED_OVER) };
+export const cordonFault: Fault = {
+  name: "F12 cordon",
+  inject: (context) => changeNodes(context, HANDED_OVER, "planned"),
+};
 /** F12, the part that stops at once. */
-export const excludeFault: Fault = { name: "F12 exclude", inject: (context) => changeNodes(context, STOPPED) };
+export const excludeFault: Fault = {
+  name: "F12 exclude",
+  inject: (context) => changeNodes(context, STOPPED, "contradicted"),
+};
 
 type NodeChange = (node: NodeFacts, isOn: boolean) => NodeFacts | undefined;
 
-function changeNodes(context: FaultContext, changes: Readonly<Record<string, NodeChange>>): void {
-  const { world, random, coverage } = context;
+function changeNodes(
+  context: FaultContext,
+  changes: Readonly<Record<string, NodeChange>>,
+  disturbance: Disturbance,
+): void {
+  const { world, random, findings } = context;
   const names = Object.keys(changes);
   const what = names[random.below(names.length)] ?? "";
   const change = changes[what];
@@ -76,26 +87,26 @@ function changeNodes(context: FaultContext, changes: Readonly<Record<string, Nod
     targets.reduce((next, { name }) => withNode(next, name, (node) => change(node, isOn)), snapshot);
   const lagMs = () => random.float() * 200;
   world.at(beginMs, () => {
-    coverage.count(`fault ${what}`);
-    if (targets.length === world.machines.length) coverage.count("fault wave over all nodes");
-    world.change(`${what} of ${targets.map(({ name }) => name).join(" ")}`, apply(true), lagMs);
+    findings.count(`fault ${what}`);
+    if (targets.length === world.machines.length) findings.count("fault wave over all nodes");
+    world.change(`${what} of ${targets.map(({ name }) => name).join(" ")}`, apply(true), lagMs, disturbance);
   });
   // Now and then it stays that way: the end is judged with it.
   if (random.below(4) === 0) return;
-  world.at(endMs, () => world.change(`end of ${what}`, apply(false), lagMs));
+  world.at(endMs, () => world.change(`end of ${what}`, apply(false), lagMs, disturbance));
 }
 
 /** Endpoints of one Service move to other nodes, or away. */
 export const endpointFault: Fault = {
   name: "F13 endpoints",
   inject: (context) => {
-    const { world, random, coverage } = context;
+    const { world, random, findings } = context;
     for (let churn = 0; churn < 1 + random.below(4); churn++) {
       const service = world.plan.services[random.below(world.plan.services.length)];
       if (service === undefined) return;
       const nodes = world.plan.nodes.filter(() => random.below(2) === 0);
       world.at(instant(context), () => {
-        coverage.count(nodes.length === 0 ? "fault no endpoint" : "fault endpoints move");
+        findings.count(nodes.length === 0 ? "fault no endpoint" : "fault endpoints move");
         world.change(
           `endpoints of ${service.name} are on ${nodes.join(" ") || "no node"}`,
           (snapshot) => withEndpoints(snapshot, service.name, nodes),

@@ -34,12 +34,12 @@ function lose(context: FaultContext, mostRate: number): void {
 export const burstLossFault: Fault = {
   name: "F2 burst loss",
   inject: (context) => {
-    const { world, random, coverage } = context;
+    const { world, random, findings } = context;
     for (let burst = 0; burst < 1 + random.below(8); burst++) {
       const machine = someMachine(context);
       const durationMs = exponential(random, 20, 500);
       world.at(instant(context), () => {
-        coverage.count("fault burst loss");
+        findings.count("fault burst loss");
         world.disturb(`${machine.name} loses all for ${durationMs.toFixed(0)} ms`, "vanished");
         world.network.loseAllOf(machine.name, durationMs);
         for (const card of machine.cards) card.segment.loseAllOf(card.name, durationMs);

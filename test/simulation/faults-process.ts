@@ -8,16 +8,16 @@ import type { Machine } from "./machine.ts";
 export const crashFault: Fault = {
   name: "F5 crash",
   inject: (context) => {
-    const { world, random, coverage } = context;
+    const { world, random, findings } = context;
     const machine = someMachine(context);
     const isHost = random.below(2) === 0;
     const beginMs = instant(context);
     const endMs = Math.min(context.untilMs, beginMs + exponential(random, 0, 60_000));
-    const newIp = random.below(4) === 0 ? spareIp(random.below(40)) : undefined;
+    const newIp = random.below(6) === 0 ? spareIp(random.below(40)) : undefined;
     const name = `crash of ${machine.name} ${beginMs}`;
     world.at(beginMs, () => {
       if (!machine.isRunning) return;
-      coverage.count(isHost ? "fault host kill" : "fault process kill");
+      findings.count(isHost ? "fault host kill" : "fault process kill");
       world.calm.begin(name, "vanished", world.clock.nowMs());
       world.disturb(`${machine.name} is killed${isHost ? " with its host" : ""}`, "vanished");
       if (isHost) machine.powerOff();
@@ -31,12 +31,13 @@ export const crashFault: Fault = {
   },
 };
 
-function restart({ world, coverage }: FaultContext, machine: Machine, newIp?: Ip): void {
+function restart({ world, findings }: FaultContext, machine: Machine, newIp?: Ip): void {
   if (machine.isRunning) return;
   machine.powerOn();
   if (newIp !== undefined) {
-    coverage.count("fault new address");
+    findings.count("fault new address");
     machine.readdress(newIp);
+    world.disturb(`${machine.name} has the address ${newIp} now`, "readdressed");
     for (const other of world.machines) other.setPeers(world.machines.map(({ endpoint }) => endpoint));
   }
   world.start(machine);
@@ -84,15 +85,15 @@ function stand(
   durationMs: number,
   how: { readonly keepsQueues: boolean; readonly isGapVisible: boolean },
 ): void {
-  const { world, coverage, untilMs } = context;
+  const { world, findings, untilMs } = context;
   const machine = someMachine(context);
   const beginMs = instant(context);
   const lastsMs = Math.min(durationMs, untilMs - beginMs);
   const name = `${what} of ${machine.name} ${beginMs}`;
   world.at(beginMs, () => {
     if (!machine.isAwake) return;
-    coverage.count(`fault ${what}`);
-    if (lastsMs > 250) coverage.count("fault gap");
+    findings.count(`fault ${what}`);
+    if (lastsMs > 250) findings.count("fault gap");
     world.calm.begin(name, "vanished", world.clock.nowMs());
     world.disturb(`${machine.name} stands for ${lastsMs.toFixed(0)} ms (${JSON.stringify(how)})`, "vanished");
     machine.stand({ durationMs: lastsMs, ...how });
@@ -108,11 +109,11 @@ function stand(
 export const clockFault: Fault = {
   name: "F8 clock",
   inject: (context) => {
-    const { world, random, coverage } = context;
+    const { world, random, findings } = context;
     const machine = someMachine(context);
     const byMs = (random.float() - 0.5) * 7_200_000;
     world.at(instant(context), () => {
-      coverage.count("fault wall step");
+      findings.count("fault wall step");
       world.disturb(`${machine.name}'s wall clock steps by ${byMs.toFixed(0)} ms`, "planned");
       machine.stepWall(byMs);
     });
@@ -124,7 +125,7 @@ export function terminateFault(gracesMs: readonly number[]): Fault {
   return {
     name: "F16 terminate",
     inject: (context) => {
-      const { world, random, coverage } = context;
+      const { world, random, findings } = context;
       const machine = someMachine(context);
       const graceMs = gracesMs[random.below(gracesMs.length)] ?? 0;
       const beginMs = instant(context);
@@ -132,13 +133,13 @@ export function terminateFault(gracesMs: readonly number[]): Fault {
       const name = `SIGTERM of ${machine.name} ${beginMs}`;
       world.at(beginMs, () => {
         if (!machine.isRunning || machine.isLeaving) return;
-        coverage.count(`fault SIGTERM grace ${graceMs / 1_000} s`);
+        findings.count(`fault SIGTERM grace ${graceMs / 1_000} s`);
         world.calm.begin(name, "membership", world.clock.nowMs());
         world.disturb(`${machine.name} gets SIGTERM, grace ${graceMs} ms`, "membership");
         machine.leave();
         world.at(beginMs + graceMs, () => {
           if (!machine.isRunning) return;
-          coverage.count("fault SIGKILL after grace");
+          findings.count("fault SIGKILL after grace");
           world.disturb(`${machine.name} is killed after its grace`, "vanished");
           machine.kill();
           world.lifecycle(machine, "killed");

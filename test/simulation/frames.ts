@@ -29,8 +29,18 @@ export interface NeighbourFrame {
   readonly isSolicited?: boolean;
 }
 
-/** Undefined for whatever is no ARP, NS or NA. */
+const READ = new WeakMap<Uint8Array, { readonly frame: NeighbourFrame | undefined }>();
+
+/** Undefined for whatever is no ARP, NS or NA. One frame comes to many ports and is never changed: it is read once. */
 export function readFrame(bytes: Uint8Array): NeighbourFrame | undefined {
+  const known = READ.get(bytes);
+  if (known !== undefined) return known.frame;
+  const frame = read(bytes);
+  READ.set(bytes, { frame });
+  return frame;
+}
+
+function read(bytes: Uint8Array): NeighbourFrame | undefined {
   if (bytes.length < ETHERNET_BYTES + 28) return undefined;
   const destination = macAt(bytes, 0);
   const source = macAt(bytes, 6);

@@ -47,6 +47,8 @@ export class Machine implements Station {
   peers: readonly Endpoint[] = [];
   isPowered = true;
   isLeaving = false;
+  /** A change of a link is on its way to the process. */
+  isNewsPending = false;
   readonly #clock: VirtualClock;
   readonly #network: GossipNetwork;
   readonly #watch: MachineWatch;
@@ -199,7 +201,9 @@ export class Machine implements Station {
   /** Changes a card, and tells the process as netlink would. */
   changeCard(card: NetworkCard, change: (card: NetworkCard) => void): void {
     change(card);
+    this.isNewsPending = true;
     this.#clock.schedule(NETLINK_MS, () => {
+      this.isNewsPending = false;
       this.#tell((tenant) => tenant.setLinks(this.cards.map(({ link }) => link)));
     });
   }

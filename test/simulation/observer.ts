@@ -15,10 +15,12 @@ export class Observer implements SwitchPort {
   readonly groups = new Set<Mac>();
   readonly isUp = true;
   readonly #segments: readonly EthernetSwitch[];
+  readonly #nowMs: () => number;
   readonly #machineOf = new Map<SwitchPort, Machine>();
   readonly #frames = new Map<Ip, { readonly frame: Uint8Array; readonly destination: Mac }>();
 
-  constructor(segments: readonly EthernetSwitch[], machines: readonly Machine[]) {
+  constructor(segments: readonly EthernetSwitch[], machines: readonly Machine[], nowMs: () => number) {
+    this.#nowMs = nowMs;
     this.#segments = segments;
     for (const machine of machines) for (const card of machine.cards) this.#machineOf.set(card, machine);
   }
@@ -33,10 +35,11 @@ export class Observer implements SwitchPort {
         const machine = this.#machineOf.get(port);
         if (machine === undefined || !(port instanceof NetworkCard)) continue;
         const answers = machine.ask(port, frame);
-        if (answers.length > 1) throw new Violation(22, 0, `${port.name} answers ${answers.length} times for ${ip}`);
+        if (answers.length > 1)
+          throw new Violation(22, this.#nowMs(), `${port.name} answers ${answers.length} times for ${ip}`);
         for (const answer of answers) {
-          this.#check(answer, port, ip);
-          answerers.push({ node: machine.name, card: port });
+          if (!machine.isNewsPending) this.#check(answer, port, ip);
+          answerers.push({ node: machine.name, machine, card: port });
         }
       }
     }
@@ -47,11 +50,15 @@ export class Observer implements SwitchPort {
   #check(bytes: Uint8Array, card: NetworkCard, ip: Ip): void {
     const answer = readFrame(bytes);
     if (answer === undefined)
-      throw new Violation(22, 0, `${card.name} answers for ${ip} with a frame that does not decode`);
+      throw new Violation(22, this.#nowMs(), `${card.name} answers for ${ip} with a frame that does not decode`);
     const named = answer.form === "advertisement" ? answer.targetIp : answer.senderIp;
     const isRight = named === ip && answer.source === card.mac && answer.senderMac === card.mac;
     if (!isRight)
-      throw new Violation(22, 0, `${card.name} (${card.mac}) answers for ${ip} with ${JSON.stringify(answer)}`);
+      throw new Violation(
+        22,
+        this.#nowMs(),
+        `${card.name} (${card.mac}) answers for ${ip} with ${JSON.stringify(answer)}`,
+      );
   }
 
   #frameFor(ip: Ip): { readonly frame: Uint8Array; readonly destination: Mac } {

@@ -4,6 +4,14 @@
  */
 import type { Clock, Timer, VirtualClock } from "../../src/base/clock.ts";
 
+/** Node makes a millisecond of every shorter delay. */
+const LEAST_DELAY_MS = 1;
+/** More than two clocks of different rates differ by in rounding: a timer never fires before its time. */
+const ROUNDING_MS = 1e-6;
+
+/** At one instant: more is a process that spins. */
+const MOST_TURNS = 10_000;
+
 interface LoopTimer {
   readonly atMs: number;
   readonly order: number;
@@ -63,7 +71,12 @@ export class ProcessLoop implements Clock {
   }
 
   schedule(delayMs: number, callback: () => void): Timer {
-    const timer = { atMs: this.nowMs() + Math.max(0, delayMs), order: this.#order++, callback, isCancelled: false };
+    const timer = {
+      atMs: this.nowMs() + Math.max(LEAST_DELAY_MS, delayMs),
+      order: this.#order++,
+      callback,
+      isCancelled: false,
+    };
     let at = this.#timers.length;
     while (at > 0 && (this.#timers[at - 1]?.atMs ?? 0) > timer.atMs) at--;
     this.#timers.splice(at, 0, timer);
@@ -88,7 +101,9 @@ export class ProcessLoop implements Clock {
   turn(): void {
     if (this.#isTurning || this.#isOver || this.isStanding) return;
     this.#isTurning = true;
-    while (!this.#isOver && this.#turnOnce()) {}
+    for (let turns = 0; !this.#isOver && this.#turnOnce(); turns++) {
+      if (turns > MOST_TURNS) throw new Error(`a loop that never rests, at ${this.#world.nowMs()} ms`);
+    }
     this.#isTurning = false;
     this.#rearm();
   }
@@ -117,7 +132,7 @@ export class ProcessLoop implements Clock {
 
   #turnOnce(): boolean {
     let hasRun = false;
-    const nowMs = this.nowMs() + 1e-6;
+    const nowMs = this.nowMs();
     const timersBefore = this.#order;
     for (let next = this.#nextTimer(); next !== undefined && next.atMs <= nowMs; next = this.#nextTimer()) {
       // As libuv: a timer started in this phase waits for the next turn.
@@ -148,7 +163,7 @@ export class ProcessLoop implements Clock {
   #rearm(): void {
     const next = this.#nextTimer();
     if (next === undefined || this.#isTurning || this.#isOver) return;
-    const atMs = this.#world.nowMs() + Math.max(0, (next.atMs - this.nowMs()) / this.#rate);
+    const atMs = this.#world.nowMs() + Math.max(0, (next.atMs - this.nowMs()) / this.#rate) + ROUNDING_MS;
     const pending = this.#wake;
     if (pending !== undefined && Math.abs(pending.atMs - atMs) < 1e-6 && pending.atMs > this.#world.nowMs()) return;
     pending?.timer.cancel();

@@ -12,6 +12,9 @@ import type { ProcessLoop } from "./process-loop.ts";
 /** Frames that a socket's receive buffer holds. */
 const RECEIVE_QUEUE_FRAMES = 256;
 
+/** A kernel filter holds about this many exact addresses; beyond them it goes by prefix. */
+const EXACT_ADDRESSES = 1_000;
+
 interface LinkFilter {
   readonly addresses: ReadonlySet<Ip>;
   readonly prefixes: readonly Prefix[];
@@ -59,10 +62,6 @@ export class ProcessPackets implements PacketPort, GroupPort {
     this.#openLinks = new Set(links.map(({ index }) => index));
   }
 
-  failedLinks(): ReadonlySet<number> {
-    return new Set();
-  }
-
   setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void {
     this.#filters.set(linkIndex, { addresses: new Set(addresses), prefixes });
     const card = this.#cardOf(linkIndex);
@@ -95,6 +94,8 @@ export class ProcessPackets implements PacketPort, GroupPort {
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#listener(next.linkIndex, next.family, next.frame, undefined);
     }
+    // Replies leave with the batch.
+    this.flush();
   }
 
   join(linkIndex: number, group: Ip): void {
@@ -154,9 +155,8 @@ export class ProcessPackets implements PacketPort, GroupPort {
     if (filter === undefined || read === undefined) return false;
     const isArp = read.form === "arp-request" || read.form === "arp-reply";
     const concerned = isArp ? [read.targetIp, read.senderIp] : [read.targetIp];
-    return concerned.some(
-      (ip) => filter.addresses.has(ip) || filter.prefixes.some((prefix) => prefixHolds(prefix, ip)),
-    );
+    if (filter.addresses.size <= EXACT_ADDRESSES) return concerned.some((ip) => filter.addresses.has(ip));
+    return concerned.some((ip) => filter.prefixes.some((prefix) => prefixHolds(prefix, ip)));
   }
 
   #cardOf(linkIndex: number): NetworkCard | undefined {

@@ -11,6 +11,7 @@ import type { ProcessTransport } from "./process-transport.ts";
 /** One candidate list as the speaker holds it, reduced to what two nodes must have in common. */
 export interface HeldDecision {
   readonly key: Ip;
+  readonly addresses: readonly Ip[];
   readonly leader: string | undefined;
   readonly reason: string;
   /** Best first. */
@@ -21,20 +22,27 @@ export interface HeldDecision {
 
 export interface HeldMember {
   readonly name: string;
+  readonly ip: Ip;
   readonly state: string;
   readonly incarnation: number;
   /** The word's bytes as hexadecimal text; empty for a member without. */
   readonly meta: string;
 }
 
-/** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */
-export interface TenantView {
-  readonly incarnation: number;
+/** The part of its own word that only a speaker can know. */
+export interface OwnFlags {
   readonly isReady: boolean;
   readonly isSettling: boolean;
+}
+
+/** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */
+export interface TenantView extends OwnFlags {
+  readonly incarnation: number;
   readonly rule: string;
   readonly members: readonly HeldMember[];
   readonly decisions: readonly HeldDecision[];
+  /** Everything decisions may depend on, as one comparable text; absent while an observation of its own still ripens. */
+  readonly inputs: string | undefined;
 }
 
 export interface Tenant {
@@ -43,6 +51,7 @@ export interface Tenant {
   setPeers(endpoints: readonly Endpoint[]): void;
   /** SIGTERM; `TenantPorts.exited` is called when the process ends by itself. */
   leave(): void;
+  flags(): OwnFlags;
   view(): TenantView;
   /** The process was ended from outside; nothing of it may run any more. */
   close(): void;

@@ -9,6 +9,7 @@ import type { NetworkCard } from "./network-card.ts";
 /** A machine that answered an observer's request. */
 export interface Answerer {
   readonly node: string;
+  readonly machine: Machine;
   readonly card: NetworkCard;
 }
 
@@ -41,15 +42,28 @@ export class Violation extends Error {
   }
 }
 
-/** How often a rule came to its interesting state; a run in which one never did proves nothing. */
-export class Coverage {
+/**
+ * What the checkers of one run found: violations, thrown, and how often each rule came to its interesting state, because a run
+ * in which one never did proves nothing.
+ */
+export class Findings {
   readonly #counts = new Map<string, number>();
+  readonly #only: number | undefined;
+
+  /** `only`: the invariant that a mutant breaks; what else it breaks is passed over. */
+  constructor(only?: number) {
+    this.#only = only;
+  }
+
+  violated(invariant: number, atMs: number, evidence: string): void {
+    if (this.#only === undefined || this.#only === invariant) throw new Violation(invariant, atMs, evidence);
+  }
 
   count(rule: string): void {
     this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + 1);
   }
 
-  add(other: Coverage): void {
+  add(other: Findings): void {
     for (const [rule, count] of other.#counts) this.#counts.set(rule, (this.#counts.get(rule) ?? 0) + count);
   }
 

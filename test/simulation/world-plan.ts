@@ -19,11 +19,15 @@ export interface WorldPlan {
   readonly segments: readonly { readonly name: string; readonly snoopsMld: boolean }[];
   /** How much faster each machine's clock runs, by position. */
   readonly ratesPpm: readonly number[];
+  /** How often an address is looked at to which something happened lately. */
+  readonly closeLookMs: number;
 }
 
 export interface PlanLimits {
+  /** Drawn with equal chances: what stands twice comes twice as often. */
   readonly nodes: readonly number[];
   readonly services: readonly number[];
+  readonly closeLookMs: number;
 }
 
 /** Segment n has the prefixes 10.n.0.0/16-like ones of the documentation ranges; pools lie in the first. */
@@ -42,7 +46,29 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
   const pools = SEGMENT_PREFIXES.slice(0, segments.length).flat();
   const snapshot = initialSnapshot({ nodes, services, pools });
   const ratesPpm = nodes.map(() => random.below(401) - 200);
-  return { seed, nodes, services, snapshot, segments, ratesPpm };
+  return { seed, nodes, services, snapshot, segments, ratesPpm, closeLookMs: limits.closeLookMs };
+}
+
+/** A plain world for a story: one segment, no snooping, every Service served everywhere. */
+export function planOf(size: {
+  readonly nodes: number;
+  readonly services: number;
+  readonly closeLookMs: number;
+}): WorldPlan {
+  const nodes = Array.from({ length: size.nodes }, (_, index) => `n${index + 1}`);
+  const services = Array.from({ length: size.services }, (_, index): ServicePlan => {
+    const addresses = [ipv4In(0, 100 + index)];
+    return { name: `s${index}`, addresses, policy: "Cluster", isShared: false, endpoints: nodes };
+  });
+  return {
+    seed: 1,
+    nodes,
+    services,
+    snapshot: initialSnapshot({ nodes, services, pools: SEGMENT_PREFIXES[0] ?? [] }),
+    segments: [{ name: "segment0", snoopsMld: false }],
+    ratesPpm: nodes.map(() => 0),
+    closeLookMs: size.closeLookMs,
+  };
 }
 
 function drawServices(count: number, segments: number, nodes: readonly string[], random: SeededRandom): ServicePlan[] {

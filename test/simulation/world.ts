@@ -20,9 +20,8 @@ import { buildClients, buildMachines, buildNetwork, buildSegments, type WorldPla
 /** While something is going on everything is looked at this often; else at `QUIET_LOOK_MS`. */
 const BUSY_LOOK_MS = 100;
 const QUIET_LOOK_MS = 500;
-/** An address that something happened to is looked at every `CLOSE_LOOK_MS` for this long. */
+/** An address that something happened to is looked at closely (`closeLookMs` of the plan) for this long. */
 const CLOSE_LOOK_FOR_MS = 1_000;
-const CLOSE_LOOK_MS = 10;
 /** Going on: this long after the last disturbance. */
 const BUSY_FOR_MS = 3_000;
 
@@ -43,6 +42,7 @@ export class World {
   pendingDeliveries = 0;
   readonly #observer: Observer;
   readonly #startTenant: StartTenant;
+  readonly #filters = new Map<NetworkCard, ReadonlySet<Ip>>();
   readonly #touched = new Set<Ip>();
   readonly #closeLookUntilMs = new Map<Ip, number>();
   #starts = 0;
@@ -61,7 +61,7 @@ export class World {
     };
     this.machines = buildMachines(plan, this.clock, this.network, this.segments, (name) => this.#watchOf(name));
     this.clients = buildClients(plan, this.clock, this.segments);
-    this.#observer = new Observer(this.segments, this.machines);
+    this.#observer = new Observer(this.segments, this.machines, () => this.clock.nowMs());
     for (const machine of this.machines) {
       machine.peers = this.machines.map(({ endpoint }) => endpoint);
       machine.snapshot = plan.snapshot;
@@ -106,15 +106,16 @@ export class World {
     what: string,
     change: (snapshot: ClusterSnapshot) => ClusterSnapshot,
     lagMs: (machine: Machine) => number,
+    kind: Disturbance = "planned",
   ): void {
     this.snapshot = change(this.snapshot);
-    this.disturb(what, "planned");
+    this.disturb(what, kind);
     const changed = this.snapshot;
     for (const machine of this.machines) {
       this.pendingDeliveries++;
       this.clock.schedule(lagMs(machine), () => {
         this.pendingDeliveries--;
-        this.calm.touch("planned", this.clock.nowMs());
+        this.calm.touch(kind, this.clock.nowMs());
         // Never an older one after a newer one: a reflector keeps its own order.
         if (this.snapshot === changed || machine.snapshot !== this.snapshot) machine.applySnapshot(changed);
       });
@@ -132,6 +133,7 @@ export class World {
       this.clock.step();
       this.#lookAtTouched();
     }
+    this.clock.advance(Math.max(0, untilMs - this.clock.nowMs()));
   }
 
   whoAnswers(ip: Ip): void {
@@ -173,7 +175,13 @@ export class World {
         for (const witness of this.witnesses) witness.left?.(this.clock.nowMs(), this.machine(name), card, group);
         this.#hasActed = true;
       },
-      filtered: () => this.touchAll(),
+      filtered: (card: NetworkCard, addresses: readonly Ip[]) => {
+        const before = this.#filters.get(card) ?? new Set();
+        const now = new Set(addresses);
+        this.#filters.set(card, now);
+        for (const ip of before) if (!now.has(ip)) heard(ip);
+        for (const ip of now) if (!before.has(ip)) heard(ip);
+      },
       noted: (text: string, about: readonly Ip[]) => {
         this.trace.note(this.clock.nowMs(), name, text);
         for (const ip of about) heard(ip);
@@ -207,7 +215,7 @@ export class World {
   }
 
   #lookClosely(ip: Ip): void {
-    this.clock.schedule(CLOSE_LOOK_MS, () => {
+    this.clock.schedule(this.plan.closeLookMs, () => {
       this.whoAnswers(ip);
       if ((this.#closeLookUntilMs.get(ip) ?? 0) <= this.clock.nowMs()) this.#closeLookUntilMs.delete(ip);
       else this.#lookClosely(ip);

@@ -1,0 +1,168 @@
+/** Invariant 19: the order of what a speaker does on the wire: join, arm, claim, announce; stop, a second later leave. */
+import type { Ip } from "../../src/net/ip.ts";
+import { solicitedNodeGroupOf } from "../../src/packet/solicited-node.ts";
+import { isUnsolicited, type NeighbourFrame } from "./frames.ts";
+import type { Machine } from "./machine.ts";
+import type { NetworkCard } from "./network-card.ts";
+import { type Answerer, type Findings, type Witness } from "./witness.ts";
+
+/** From the first answer to the first frame, for the first hundred frames of a burst (DESIGN D11's bucket). */
+const FIRST_FRAME_MS = 20;
+const BUCKET_FRAMES = 100;
+/** Groups are left this long after the last answer (D8), less what looking costs. */
+const LEAVE_AFTER_MS = 950;
+/** Repeats come 1.1 s apart (D11), less rounding. */
+const REPEAT_MS = 1_090;
+
+interface Speech {
+  readonly machine: Machine;
+  readonly ip: Ip;
+  /** When it was last seen to answer, and when it began to. */
+  answersSinceMs?: number | undefined;
+  lastAnswerMs: number;
+  firstFrameMs?: number | undefined;
+  /** Began to answer after standing still: nothing was gained, nothing need be said. */
+  isThawed: boolean;
+  lastFrameMs: Map<string, number>;
+}
+
+export interface WireRules {
+  /** Only planned changes so far: repeats may be judged strictly. */
+  readonly isPlannedOnly: () => boolean;
+  /** Addresses gained at one time may be more than the bucket holds. */
+  readonly addresses: number;
+}
+
+export class WireOrderChecker implements Witness {
+  readonly #rules: WireRules;
+  readonly #findings: Findings;
+  readonly #joined = new Map<NetworkCard, Set<Ip>>();
+  readonly #speeches = new Map<string, Speech>();
+  /** Frames whose sender must be seen to answer at this very instant. */
+  #owed: { readonly machine: Machine; readonly card: NetworkCard; readonly ip: Ip; readonly atMs: number }[] = [];
+  readonly #stoodUntilMs = new Map<Machine, number>();
+
+  constructor(rules: WireRules, findings: Findings) {
+    this.#rules = rules;
+    this.#findings = findings;
+  }
+
+  joined(_atMs: number, _machine: Machine, card: NetworkCard, group: Ip): void {
+    this.#groupsOf(card).add(group);
+  }
+
+  left(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void {
+    this.#groupsOf(card).delete(group);
+    if (machine.isLeaving || !card.isUp) return;
+    for (const speech of this.#speeches.values()) {
+      if (speech.machine !== machine || !speech.ip.includes(":") || solicitedNodeGroupOf(speech.ip) !== group) continue;
+      const agoMs = atMs - speech.lastAnswerMs;
+      if (agoMs < LEAVE_AFTER_MS) {
+        this.#findings.violated(
+          19,
+          atMs,
+          `${machine.name} leaves ${group} ${agoMs.toFixed(0)} ms after answering for ${speech.ip}`,
+        );
+      }
+      this.#findings.count("19 group left after a second");
+    }
+  }
+
+  sent(atMs: number, machine: Machine, card: NetworkCard, frame: NeighbourFrame): void {
+    if (!isUnsolicited(frame)) return;
+    const ip = frame.form === "advertisement" ? frame.targetIp : frame.senderIp;
+    const speech = this.#speechOf(machine, ip);
+    this.#findings.count("19 announcement");
+    if (frame.form === "advertisement" && !this.#groupsOf(card).has(solicitedNodeGroupOf(ip))) {
+      this.#findings.violated(19, atMs, `${machine.name} announces ${ip} before it joined its group`);
+    }
+    const repeat = `${card.name} ${frame.form}`;
+    const lastMs = speech.lastFrameMs.get(repeat);
+    if (lastMs !== undefined && atMs - lastMs < REPEAT_MS && this.#rules.isPlannedOnly()) {
+      const sinceGainMs = atMs - (speech.answersSinceMs ?? atMs);
+      if (sinceGainMs > FIRST_FRAME_MS) {
+        this.#findings.violated(
+          19,
+          atMs,
+          `${machine.name} repeats ${frame.form} for ${ip} after ${(atMs - lastMs).toFixed(0)} ms`,
+        );
+      }
+    }
+    speech.lastFrameMs.set(repeat, atMs);
+    speech.firstFrameMs ??= atMs;
+    this.#owed.push({ machine, card, ip, atMs });
+  }
+
+  lifecycle(atMs: number, machine: Machine, what: string): void {
+    this.#stoodUntilMs.set(machine, atMs);
+    if (what === "frozen") return;
+    for (const [key, speech] of this.#speeches) if (speech.machine === machine) this.#speeches.delete(key);
+    this.#owed = this.#owed.filter((owed) => owed.machine !== machine);
+    if (what === "started") for (const card of machine.cards) this.#groupsOf(card).clear();
+  }
+
+  answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
+    const names = new Set(answerers.map(({ node }) => node));
+    this.#settleDebts(atMs, ip, answerers);
+    for (const { machine } of answerers) {
+      const speech = this.#speechOf(machine, ip);
+      const isNew = speech.answersSinceMs === undefined;
+      if (isNew) {
+        speech.answersSinceMs = atMs;
+        speech.isThawed = (this.#stoodUntilMs.get(machine) ?? -1) >= speech.lastAnswerMs;
+      }
+      speech.lastAnswerMs = atMs;
+      this.#judgeFirstFrame(atMs, speech);
+    }
+    for (const speech of this.#speeches.values()) {
+      if (speech.ip !== ip || names.has(speech.machine.name)) continue;
+      speech.answersSinceMs = undefined;
+      speech.firstFrameMs = undefined;
+    }
+  }
+
+  #judgeFirstFrame(atMs: number, speech: Speech): void {
+    const { answersSinceMs, firstFrameMs, machine, ip } = speech;
+    if (answersSinceMs === undefined || firstFrameMs !== undefined || speech.isThawed) return;
+    if (this.#rules.addresses * 2 > BUCKET_FRAMES || !machine.isAwake) return;
+    if (atMs - answersSinceMs > FIRST_FRAME_MS && this.#rules.isPlannedOnly()) {
+      this.#findings.violated(
+        19,
+        atMs,
+        `${machine.name} has answered for ${ip} since ${answersSinceMs.toFixed(1)} ms without a frame`,
+      );
+    }
+  }
+
+  #settleDebts(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
+    const due = this.#owed.filter((owed) => owed.ip === ip);
+    this.#owed = this.#owed.filter((owed) => owed.ip !== ip);
+    for (const { machine, card, atMs: sentMs } of due) {
+      if (sentMs < atMs || !machine.isAwake || !card.isUp) continue;
+      if (!answerers.some((answerer) => answerer.card === card)) {
+        this.#findings.violated(19, atMs, `${machine.name} announces ${ip} on ${card.name} and does not answer there`);
+      }
+    }
+  }
+
+  #speechOf(machine: Machine, ip: Ip): Speech {
+    const key = `${machine.name} ${ip}`;
+    const known = this.#speeches.get(key);
+    if (known !== undefined) return known;
+    const speech: Speech = {
+      machine,
+      ip,
+      lastAnswerMs: Number.NEGATIVE_INFINITY,
+      isThawed: false,
+      lastFrameMs: new Map(),
+    };
+    this.#speeches.set(key, speech);
+    return speech;
+  }
+
+  #groupsOf(card: NetworkCard): Set<Ip> {
+    const known = this.#joined.get(card) ?? new Set<Ip>();
+    this.#joined.set(card, known);
+    return known;
+  }
+}

@@ -1,0 +1,70 @@
+/** Which invariants are judged in a world, and what they may ask of it. */
+import type { Ip } from "../../src/net/ip.ts";
+import { LeaderChecker } from "./check-leader.ts";
+import { PlannedMoveChecker } from "./check-planned.ts";
+import { SilenceChecker } from "./check-silence.ts";
+import { ViewChecker } from "./check-views.ts";
+import { WireOrderChecker } from "./check-wire.ts";
+import { FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
+import { claimsIn, isUserMessage } from "./user-messages.ts";
+import type { Findings } from "./witness.ts";
+import type { World } from "./world.ts";
+
+/** A node that may not lead any more has heard so, and everybody else too, within a delivery (200 ms) and the API's 10 s. */
+const STOP_WINDOW_MS = 11_000;
+
+export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
+  const settledFromMs = () => (world.pendingDeliveries > 0 ? undefined : world.calm.settledFromMs());
+  const leader = new LeaderChecker(
+    { machines: world.machines, snapshot: () => world.snapshot, nowMs: () => world.clock.nowMs(), settledFromMs },
+    findings,
+  );
+  let lastStopMs = Number.NEGATIVE_INFINITY;
+  world.witnesses.push({
+    disturbed: (atMs, what, kind) => {
+      if (kind === "contradicted" || what.startsWith("endpoints")) lastStopMs = atMs;
+    },
+  });
+  const planned = new PlannedMoveChecker(
+    {
+      isBegun: (atMs) => atMs >= FAULTS_FROM_MS,
+      hasCandidate: (ip: Ip) => leader.hasCandidate(ip),
+      mayStop: (atMs) => atMs - lastStopMs < STOP_WINDOW_MS,
+    },
+    findings,
+  );
+  const views = new ViewChecker(
+    {
+      machines: world.machines,
+      reunitedFromMs: () => world.calm.reunitedFromMs(),
+      isSettled: () => (settledFromMs() ?? Number.POSITIVE_INFINITY) <= world.clock.nowMs(),
+      claimsIn,
+    },
+    findings,
+  );
+  const silence = new SilenceChecker(
+    { settledFromMs, views: () => viewsOf(world), carriesUserMessage: isUserMessage },
+    findings,
+  );
+  const wire = new WireOrderChecker(
+    { isPlannedOnly: () => scenario.isPlannedOnly, addresses: world.addresses.length },
+    findings,
+  );
+  world.witnesses.push(leader, views, silence, wire);
+  if (scenario.isPlannedOnly) world.witnesses.push(planned);
+}
+
+function viewsOf(world: World): string {
+  return world.machines
+    .map((machine) => {
+      const view = machine.tenant?.view();
+      if (view === undefined) return machine.name;
+      const members = view.members.map(
+        ({ name, state, incarnation, meta }) => `${name} ${state} ${incarnation} ${meta}`,
+      );
+      const leaders = view.decisions.map(({ leader }) => leader ?? "nobody");
+      const links = machine.cards.map(({ mac, index, hasCarrier }) => `${mac} ${index} ${hasCarrier}`);
+      return [machine.name, ...members, ...leaders, ...links].join(",");
+    })
+    .join(";");
+}

@@ -1,0 +1,62 @@
+/** `hack/simulate`: runs seeds of a scenario and prints what broke, with the command that replays it. */
+import { parseArgs } from "node:util";
+import { type Outcome, runBatch, runJob } from "./batch.ts";
+import { SCENARIOS, scenarioOf } from "./scenario.ts";
+
+const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--trace]
+
+  --scenario  ${SCENARIOS.map(({ name }) => name).join(", ")}; without it: all but large
+  --seeds     how many seeds, from --seed on (default 20)
+  --seed      the first seed; alone, without --seeds: that one only (default 1)
+  --trace     prints every line of what happens (one seed)
+`;
+const TAIL_LINES = 60;
+
+const { values } = parseArgs({
+  options: {
+    scenario: { type: "string" },
+    seeds: { type: "string" },
+    seed: { type: "string" },
+    trace: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+
+const scenarios =
+  values.scenario === undefined ? SCENARIOS.filter(({ name }) => name !== "large") : [scenarioOf(values.scenario)];
+const first = Number(values.seed ?? 1);
+const seeds = Number(values.seeds ?? (values.seed === undefined && !values.trace ? 20 : 1));
+
+if (values.help || scenarios.includes(undefined) || !Number.isInteger(first) || !Number.isInteger(seeds)) {
+  process.stdout.write(USAGE);
+  process.exitCode = values.help ? 0 : 2;
+} else {
+  const names = scenarios.flatMap((scenario) => scenario?.name ?? []);
+  const jobs = names.flatMap((scenario) =>
+    Array.from({ length: seeds }, (_, index) => ({ scenario, seed: first + index })),
+  );
+  const counts = new Map<string, number>();
+  let failures = 0;
+  const take = (outcome: Outcome): void => {
+    for (const [rule, count] of outcome.counts) counts.set(rule, (counts.get(rule) ?? 0) + count);
+    if (outcome.violation === undefined) return;
+    failures++;
+    process.stdout.write(
+      `${outcome.scenario} seed ${outcome.seed}: ${outcome.violation}\n  hack/simulate --scenario ${outcome.scenario} --seed ${outcome.seed} --trace\n`,
+    );
+    if (jobs.length === 1 && !values.trace) process.stdout.write(`${outcome.tail.slice(-TAIL_LINES).join("\n")}\n`);
+  };
+  const beganMs = performance.now();
+  const [only] = jobs;
+  if (jobs.length === 1 && only !== undefined) {
+    const outcome = runJob(only, values.trace ? (line) => process.stdout.write(`${line}\n`) : undefined);
+    take(outcome);
+    process.stdout.write(`trace ${outcome.hash}, ${(outcome.virtualMs / 1_000).toFixed(1)} virtual seconds\n`);
+  } else await runBatch(jobs, take);
+  for (const [rule, count] of [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    process.stdout.write(`${String(count).padStart(9)}  ${rule}\n`);
+  }
+  const seconds = ((performance.now() - beganMs) / 1_000).toFixed(1);
+  process.stdout.write(`${jobs.length} runs, ${failures} failed, ${seconds} s\n`);
+  process.exitCode = failures === 0 ? 0 : 1;
+}

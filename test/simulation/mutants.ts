@@ -1,0 +1,203 @@
+/** Speakers with one fault built in, each to be caught by the invariant it breaks: proof that the checkers see. */
+
+import { Council } from "../../speaker/council.ts";
+import type { Speaker } from "../../speaker/speaker.ts";
+import type { SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
+import type { AnnouncerEvent } from "../../src/announcer/ports.ts";
+import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.ts";
+import type { NodeWord } from "../../src/election/word.ts";
+import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
+import type { Ip } from "../../src/net/ip.ts";
+
+export interface Mutant {
+  readonly name: string;
+  readonly invariant: number;
+  /** Where it shows. */
+  readonly scenario: string;
+  readonly seed: number;
+  readonly settings?: (settings: SpeakerSettings) => SpeakerSettings;
+  readonly ports?: (ports: SpeakerPorts, speaker: () => Speaker) => SpeakerPorts;
+  /** Called before the speaker starts. */
+  readonly speaker?: (speaker: Speaker, ports: SpeakerPorts) => void;
+}
+
+type Handle = (event: AnnouncerEvent, nowMs: number) => void;
+
+/** Puts `change` between the speaker and its announcer. */
+function beforeAnnouncer(
+  speaker: Speaker,
+  change: (event: AnnouncerEvent, nowMs: number, handle: Handle) => void,
+): void {
+  const { announcer } = speaker;
+  const handle: Handle = announcer.handle.bind(announcer);
+  announcer.handle = (event, nowMs) => change(event, nowMs, handle);
+}
+
+/** Answers on, though it is no longer the leader's duty. */
+function neverWithdraws(speaker: Speaker): void {
+  const led = new Map<Ip, Extract<AnnouncerEvent, { kind: "duties" }>["duties"][number]>();
+  beforeAnnouncer(speaker, (event, nowMs, handle) => {
+    if (event.kind !== "duties") return handle(event, nowMs);
+    for (const duty of event.duties) if (duty.role === "lead") led.set(duty.ip, duty);
+    const present = new Set(event.duties.map(({ ip }) => ip));
+    const kept = [...led.values()].filter(({ ip }) => !present.has(ip));
+    return handle({ ...event, duties: [...event.duties, ...kept] }, nowMs);
+  });
+}
+
+/** Everybody's rival is back every few seconds, so everything is announced again. */
+function announcesAgain(everyMs: number): NonNullable<Mutant["speaker"]> {
+  return (speaker, { clock }) => {
+    const again = (): void => {
+      speaker.announcer.handle({ kind: "rival", node: "n1" }, clock.nowMs());
+      clock.schedule(everyMs, again);
+    };
+    clock.schedule(everyMs, again);
+  };
+}
+
+/** Hears nothing from whom it holds dead, so that no partition heals. */
+function deafToTheDead(transport: Transport, speaker: () => Speaker): Transport {
+  const isDead = (ip: Ip): boolean =>
+    speaker()
+      .gossip?.members()
+      .some((member) => member.endpoint.ip === ip && member.state === "dead") === true;
+  const deaf: StreamHandler = { data: () => {}, closed: () => {} };
+  return {
+    local: transport.local,
+    listen: (handler: TransportHandler) =>
+      transport.listen({
+        ...handler,
+        datagram: (from, bytes) => {
+          if (!isDead(from.ip)) handler.datagram(from, bytes);
+        },
+        accepted: (stream) => (isDead(stream.remote.ip) ? deaf : handler.accepted(stream)),
+      }),
+    sendDatagram: (to, bytes) => transport.sendDatagram(to, bytes),
+    dial: (to, handler) => transport.dial(to, isDead(to.ip) ? deaf : handler),
+    close: () => transport.close(),
+  };
+}
+
+/** The oldest Service is the one that arrived first. */
+function aged(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const byArrival = [...snapshot.services].map(([key, service], order): [string, ServiceFacts] => [
+    key,
+    { ...service, createdAt: new Date(Date.UTC(2026, 0, 1) + 1_000 * order).toISOString() },
+  ]);
+  return { ...snapshot, services: new Map(byArrival) };
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "takes the Service that arrived first for the oldest",
+    invariant: 1,
+    scenario: "planned",
+    seed: 5,
+    speaker: ({ council }) => {
+      council.applySnapshot = (snapshot, nowMs) => Council.prototype.applySnapshot.call(council, aged(snapshot), nowMs);
+    },
+  },
+  {
+    name: "does not say that it is cordoned",
+    invariant: 2,
+    scenario: "planned",
+    seed: 8,
+    settings: (settings) => ({ ...settings, ignoresCordon: true }),
+  },
+  { name: "answers on when nobody may lead", invariant: 3, scenario: "planned", seed: 12, speaker: neverWithdraws },
+  {
+    name: "stops when it has lost, before the new leader answers",
+    invariant: 5,
+    scenario: "planned",
+    seed: 1,
+    speaker: (speaker) =>
+      beforeAnnouncer(speaker, (event, nowMs, handle) =>
+        event.kind === "duties"
+          ? handle({ ...event, duties: event.duties.filter(({ role }) => role !== "moved") }, nowMs)
+          : handle(event, nowMs),
+      ),
+  },
+  {
+    name: "announces again and again against a rival that is none",
+    invariant: 8,
+    scenario: "planned",
+    seed: 1,
+    speaker: announcesAgain(3_000),
+  },
+  {
+    name: "says ready before it has met anybody",
+    invariant: 11,
+    scenario: "planned",
+    seed: 1,
+    speaker: ({ council }) => {
+      council.word = (nowMs) => {
+        const word: NodeWord = Council.prototype.word.call(council, nowMs);
+        return word.flags.includes("ready") ? word : { ...word, flags: ["ready", ...word.flags] };
+      };
+    },
+  },
+  {
+    name: "hears nothing from whom it holds dead",
+    invariant: 15,
+    scenario: "network",
+    seed: 25,
+    ports: (ports, speaker) =>
+      ports.gossip === undefined
+        ? ports
+        : { ...ports, gossip: { ...ports.gossip, transport: deafToTheDead(ports.gossip.transport, speaker) } },
+  },
+  {
+    name: "joins the group after it has announced",
+    invariant: 19,
+    scenario: "planned",
+    seed: 4,
+    ports: (ports) => ({
+      ...ports,
+      groups: {
+        join: (linkIndex, group) => void ports.clock.schedule(50, () => ports.groups.join(linkIndex, group)),
+        leave: (linkIndex, group) => ports.groups.leave(linkIndex, group),
+      },
+    }),
+  },
+  {
+    name: "announces before its filter lets requests through",
+    invariant: 19,
+    scenario: "planned",
+    seed: 1,
+    ports: (ports) => {
+      const { packets } = ports;
+      const late: SpeakerPorts["packets"] = {
+        setLinks: (links) => packets.setLinks(links),
+        setFilter: (...filter) => void ports.clock.schedule(5, () => packets.setFilter(...filter)),
+        send: (...frame) => packets.send(...frame),
+        flush: () => packets.flush(),
+        discardAll: () => packets.discardAll(),
+        drainAll: () => packets.drainAll(),
+      };
+      return { ...ports, packets: late };
+    },
+  },
+  {
+    name: "announces what it leads every ten seconds",
+    invariant: 20,
+    scenario: "planned",
+    seed: 5,
+    speaker: announcesAgain(5_000),
+  },
+  {
+    name: "draws from a source that no seed rules",
+    invariant: 25,
+    scenario: "crash",
+    seed: 1,
+    ports: (ports) => ({
+      ...ports,
+      random: {
+        ...ports.random,
+        float: () => Math.random(),
+        below: (bound) => Math.floor(Math.random() * bound),
+        bytes: (count) => new Uint8Array(count),
+      },
+    }),
+  },
+];

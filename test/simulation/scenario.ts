@@ -1,0 +1,102 @@
+/** Named mixtures of worlds and faults; a seed draws one world and a random subset of the faults (swarm testing). */
+import { type Random, shuffled } from "../../src/base/random.ts";
+import type { Fault } from "./fault.ts";
+import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cluster.ts";
+import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
+import { clockFault, crashFault, freezeFault, mildStallFault, stallFault, terminateFault } from "./faults-process.ts";
+import type { PlanLimits } from "./world-plan.ts";
+
+export interface Scenario {
+  readonly name: string;
+  readonly limits: PlanLimits;
+  readonly faults: readonly Fault[];
+  /** Faults drawn per run, at most; one kind may be drawn several times. */
+  readonly mostFaults: number;
+  /** Nobody vanishes and nothing is lost: invariant 5 is judged throughout. */
+  readonly isPlannedOnly: boolean;
+  /** How long faults may be active. */
+  readonly activeMs: number;
+}
+
+/** Everybody has started and settled (10 s) when faults begin. */
+export const FAULTS_FROM_MS = 15_000;
+
+/** Most faults show in small worlds, which are cheap. */
+const SMALL: PlanLimits = { nodes: [3, 3, 3, 5, 5, 7], services: [1, 1, 2, 4, 10], closeLookMs: 50 };
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "planned",
+    // An overlap of 50 ms is to be seen.
+    limits: { ...SMALL, closeLookMs: 10 },
+    faults: [cordonFault, cordonFault, excludeFault, endpointFault, terminateFault([10_000]), clockFault],
+    mostFaults: 6,
+    isPlannedOnly: true,
+    activeMs: 25_000,
+  },
+  {
+    name: "crash",
+    limits: SMALL,
+    faults: [crashFault, crashFault, freezeFault, stallFault, terminateFault([0, 2_000, 10_000])],
+    mostFaults: 4,
+    isPlannedOnly: false,
+    activeMs: 30_000,
+  },
+  {
+    name: "network",
+    limits: SMALL,
+    faults: [lossFault, mildLossFault, burstLossFault, reorderFault, cutFault, cutFault, clockFault, mildStallFault],
+    mostFaults: 4,
+    isPlannedOnly: false,
+    activeMs: 30_000,
+  },
+  {
+    name: "links",
+    limits: SMALL,
+    faults: [linkFault, linkFault, cordonFault, mildStallFault],
+    mostFaults: 4,
+    isPlannedOnly: false,
+    activeMs: 20_000,
+  },
+  {
+    name: "swarm",
+    limits: SMALL,
+    faults: [
+      lossFault,
+      burstLossFault,
+      reorderFault,
+      cutFault,
+      crashFault,
+      freezeFault,
+      stallFault,
+      clockFault,
+      linkFault,
+      cordonFault,
+      excludeFault,
+      endpointFault,
+      terminateFault([0, 2_000, 10_000]),
+    ],
+    mostFaults: 6,
+    isPlannedOnly: false,
+    activeMs: 30_000,
+  },
+  {
+    name: "large",
+    limits: { nodes: [30], services: [100], closeLookMs: 200 },
+    faults: [cordonFault, crashFault, terminateFault([10_000]), linkFault],
+    mostFaults: 3,
+    isPlannedOnly: false,
+    activeMs: 15_000,
+  },
+];
+
+export function scenarioOf(name: string): Scenario | undefined {
+  return SCENARIOS.find((scenario) => scenario.name === name);
+}
+
+/** A subset of the kinds first, then draws from it: some kinds together, others absent, differently in every run. */
+export function drawFaults(scenario: Scenario, random: Random): readonly Fault[] {
+  const kinds = shuffled(scenario.faults, random).slice(0, 1 + random.below(scenario.faults.length));
+  const count = 1 + random.below(scenario.mostFaults);
+  return Array.from({ length: count }, () => kinds[random.below(kinds.length)]).filter((fault) => fault !== undefined);
+}

@@ -1,0 +1,85 @@
+/** One seed of one scenario, from the first start to the verdict. */
+import { SeededRandom } from "../../src/base/random.ts";
+import { installCheckers } from "./checkers.ts";
+import type { Machine } from "./machine.ts";
+import type { Mutant } from "./mutants.ts";
+import { drawFaults, FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
+import { speakerTenant } from "./speaker-tenant.ts";
+import { Findings, Violation } from "./witness.ts";
+import { World } from "./world.ts";
+import { drawPlan } from "./world-plan.ts";
+
+/** After settling: judged for 2 s, then silence (invariant 20) for as long again. */
+const JUDGED_MS = 9_000;
+const STARTS_WITHIN_MS = 2_000;
+/** A run whose faults keep it from settling longer than this is a fault of the world. */
+const LONGEST_MS = 400_000;
+
+export interface SimulationOptions {
+  readonly mutant?: Mutant;
+  readonly print?: (line: string) => void;
+}
+
+export interface SimulationResult {
+  readonly scenario: string;
+  readonly seed: number;
+  readonly hash: string;
+  readonly findings: Findings;
+  readonly virtualMs: number;
+  readonly violation?: Violation;
+  /** The last lines of the trace. */
+  readonly tail: readonly string[];
+}
+
+export function simulate(scenario: Scenario, seed: number, options: SimulationOptions = {}): SimulationResult {
+  const findings = new Findings(options.mutant?.invariant);
+  const draw = new SeededRandom(seed * 7_919 + 17);
+  const plan = drawPlan(seed, draw, scenario.limits);
+  const world = new World(plan, speakerTenant(options.mutant), options.print);
+  installCheckers(world, scenario, findings);
+  let violation: Violation | undefined;
+  try {
+    startAll(world, draw);
+    const untilMs = FAULTS_FROM_MS + scenario.activeMs;
+    for (const fault of drawFaults(scenario, draw)) {
+      fault.inject({ world, random: draw, fromMs: FAULTS_FROM_MS, untilMs, findings });
+    }
+    world.run(untilMs);
+    runUntilJudged(world);
+  } catch (error) {
+    if (!(error instanceof Violation)) throw error;
+    violation = error;
+    world.trace.note(world.clock.nowMs(), "violation", error.message);
+  }
+  return {
+    scenario: scenario.name,
+    seed,
+    hash: world.trace.digest(),
+    findings,
+    virtualMs: world.clock.nowMs(),
+    tail: world.trace.tail(),
+    ...(violation === undefined ? {} : { violation }),
+  };
+}
+
+/** Together, or one after the other within two seconds. */
+function startAll(world: World, draw: SeededRandom): void {
+  const isTogether = draw.below(2) === 0;
+  for (const machine of world.machines) {
+    world.at(isTogether ? 0 : draw.below(STARTS_WITHIN_MS), () => startOnce(world, machine));
+  }
+}
+
+function startOnce(world: World, machine: Machine): void {
+  if (!machine.isRunning) world.start(machine);
+}
+
+function runUntilJudged(world: World): void {
+  while (world.clock.nowMs() < LONGEST_MS) {
+    const settledFromMs = world.calm.settledFromMs();
+    const untilMs = settledFromMs === undefined ? world.clock.nowMs() + 1_000 : settledFromMs + JUDGED_MS;
+    if (untilMs <= world.clock.nowMs()) return;
+    world.run(untilMs);
+  }
+  throw new Error("the world does not settle");
+}

@@ -1,0 +1,208 @@
+/** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
+
+import { Speaker } from "../../speaker/speaker.ts";
+import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
+import { hexOf } from "../../src/base/bytes.ts";
+import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
+import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import type { Decision } from "../../src/election/decision.ts";
+import { flagsOf } from "../../src/election/standing.ts";
+import { createCodec } from "../../src/gossip/codec.ts";
+import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT } from "./cluster.ts";
+import type { Mutant } from "./mutants.ts";
+import type { HeldDecision, OwnFlags, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
+import { WORLD_TIMING } from "./user-messages.ts";
+
+const SETTINGS: Omit<SpeakerSettings, "nodeName"> = {
+  electionCap: "auto",
+  loadBalancerClass: "",
+  ignoresExcludeLabel: false,
+  ignoresCordon: false,
+  excludedLinks: [],
+  restarts: 0,
+};
+
+export function speakerTenant(mutant?: Mutant): StartTenant {
+  return (ports) => {
+    const settings = { ...SETTINGS, nodeName: ports.name };
+    const speakerPorts = portsOf(ports);
+    const speaker = new Speaker(
+      mutant?.settings?.(settings) ?? settings,
+      mutant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
+      (note) => tell(note, ports),
+    );
+    ports.packets.listen((...frame) => speaker.receiveFrame(...frame));
+    mutant?.speaker?.(speaker, speakerPorts);
+    speaker.start();
+    return new SpeakerTenant(speaker, ports);
+  };
+}
+
+function portsOf({ clock, random, transport, packets, afterPoll }: TenantPorts): SpeakerPorts {
+  return {
+    clock,
+    random,
+    turns: { afterReads: afterPoll },
+    gossip: {
+      transport,
+      codec: createCodec({ label: "", timing: WORLD_TIMING, random: new SeededRandom(1) }),
+      timing: WORLD_TIMING,
+    },
+    packets,
+    groups: packets,
+  };
+}
+
+function tell(note: SpeakerNote, { noted, exited }: TenantPorts): void {
+  if (note.kind === "leaders") {
+    for (const { ip, from, to, reason } of note.changes) {
+      noted(`leader of ${ip} is ${to ?? "nobody"}, was ${from ?? "nobody"}: ${reason}`, [ip]);
+    }
+    return;
+  }
+  noted(JSON.stringify(note), []);
+  if (note.kind === "left") exited();
+}
+
+class SpeakerTenant implements Tenant {
+  readonly #speaker: Speaker;
+  readonly #ports: TenantPorts;
+  #snapshot: ClusterSnapshot | undefined;
+  /** When snapshot or members changed last. */
+  #changedMs = 0;
+  #memberNames = "";
+
+  constructor(speaker: Speaker, ports: TenantPorts) {
+    this.#speaker = speaker;
+    this.#ports = ports;
+  }
+
+  setLinks(...links: Parameters<Tenant["setLinks"]>): void {
+    this.#speaker.setLinks(...links);
+  }
+
+  setPeers(...peers: Parameters<Tenant["setPeers"]>): void {
+    this.#speaker.setPeers(...peers);
+  }
+
+  /** Objects arrive in another order at every node: the order may mean nothing. */
+  applySnapshot(snapshot: ClusterSnapshot): void {
+    this.#snapshot = snapshot;
+    this.#changedMs = this.#ports.clock.nowMs();
+    this.#speaker.applySnapshot(inAnotherOrder(snapshot, this.#ports.random));
+  }
+
+  leave(): void {
+    this.#speaker.leave();
+  }
+
+  close(): void {
+    void this.#speaker.close();
+  }
+
+  flags(): OwnFlags {
+    const flags = flagsOf(this.#speaker.council.standing, this.#ports.clock.nowMs());
+    return { isReady: flags.includes("ready"), isSettling: flags.includes("settling") };
+  }
+
+  view(): TenantView {
+    const { council, gossip } = this.#speaker;
+    const nowMs = this.#ports.clock.nowMs();
+    const members = (gossip?.members() ?? []).map(({ name, endpoint, state, incarnation, meta }) => ({
+      name,
+      ip: endpoint.ip,
+      state,
+      incarnation,
+      meta: textOf(meta),
+    }));
+    const memberNames = members.map(({ name, state }) => `${name} ${state}`).join();
+    if (memberNames !== this.#memberNames) this.#changedMs = nowMs;
+    this.#memberNames = memberNames;
+    return {
+      incarnation: gossip?.self.incarnation ?? 0,
+      ...this.flags(),
+      rule: council.rule.rule,
+      members,
+      decisions: council.decisions.map(heldDecision),
+      inputs: this.#inputs(members),
+    };
+  }
+
+  /**
+   * A node that has said goodbye still counts itself and is in no list: nothing to compare. Nor is there while what the API
+   * says against a word ripens, because that takes 10 s from when each observer first saw both.
+   */
+  #inputs(members: TenantView["members"]): string | undefined {
+    const isMember = members.some(({ name, state }) => name === this.#ports.name && state === "alive");
+    if (this.#snapshot === undefined || !isMember || this.#isRipening(this.#snapshot, members)) return undefined;
+    return inputsOf(this.#snapshot, members, this.#speaker.council.rule.rule);
+  }
+
+  #isRipening({ nodes }: ClusterSnapshot, members: TenantView["members"]): boolean {
+    if (this.#ports.clock.nowMs() - this.#changedMs > RIPENING_MS) return false;
+    return members.some(({ name }) => {
+      const node = nodes.get(name);
+      return node === undefined || EXCLUDE_LABEL in node.labels || node.taintKeys.includes(OUT_OF_SERVICE_TAINT);
+    });
+  }
+}
+
+/** What the API may say against a word (DESIGN D4), and the seconds until it counts, with a margin. */
+const RIPENING_MS = 12_000;
+
+const SNAPSHOT_NUMBERS = new WeakMap<ClusterSnapshot, number>();
+let snapshots = 0;
+
+/** A name for equal snapshots: deliveries share the object. */
+function numberOf(snapshot: ClusterSnapshot): number {
+  const known = SNAPSHOT_NUMBERS.get(snapshot) ?? ++snapshots;
+  SNAPSHOT_NUMBERS.set(snapshot, known);
+  return known;
+}
+
+function inputsOf(snapshot: ClusterSnapshot, members: TenantView["members"], rule: string): string {
+  const present = members
+    .filter(({ state }) => state === "alive" || state === "suspect")
+    .map(({ name, meta }) => `${name} ${meta}`)
+    .toSorted();
+  return [numberOf(snapshot), rule, ...present].join(",");
+}
+
+/** Decisions and metadata are values: what was made of one stands as long as it does. */
+const HELD = new WeakMap<Decision, HeldDecision>();
+const TEXTS = new WeakMap<Uint8Array, string>();
+
+function heldDecision(decision: Decision): HeldDecision {
+  const known = HELD.get(decision);
+  if (known !== undefined) return known;
+  const { group, candidates, refusals, leader, second, reason } = decision;
+  const whole = { key: group.key, addresses: group.addresses, candidates, refusals, leader, second, reason };
+  const held = {
+    key: group.key,
+    addresses: group.addresses,
+    leader,
+    reason,
+    candidates: candidates.map(({ node }) => node),
+    whole: JSON.stringify(whole),
+  };
+  HELD.set(decision, held);
+  return held;
+}
+
+function textOf(meta: Uint8Array): string {
+  const known = TEXTS.get(meta) ?? hexOf(meta);
+  TEXTS.set(meta, known);
+  return known;
+}
+
+function inAnotherOrder(snapshot: ClusterSnapshot, random: Random): ClusterSnapshot {
+  const shuffle = <Key, Value>(map: ReadonlyMap<Key, Value>) => new Map(shuffled([...map], random));
+  return {
+    ...snapshot,
+    pools: shuffle(snapshot.pools),
+    advertisements: shuffle(snapshot.advertisements),
+    services: shuffle(snapshot.services),
+    endpointSlices: shuffle(snapshot.endpointSlices),
+    nodes: shuffle(snapshot.nodes),
+  };
+}

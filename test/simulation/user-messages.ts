@@ -1,0 +1,29 @@
+/** User messages in gossip datagrams, as somebody who listens on the wire would find them. Worlds gossip in the clear. */
+import { SeededRandom } from "../../src/base/random.ts";
+import { createCodec } from "../../src/gossip/codec.ts";
+import { TIMING_PRESETS, type Timing } from "../../src/gossip/timing.ts";
+import { decodeUserMessages, type UserMessage } from "../../src/gossip/user-message.ts";
+
+/** memberlist's LAN timing; compression is left out so that datagrams can be searched. */
+export const WORLD_TIMING: Timing = { ...TIMING_PRESETS.lan, compresses: false };
+
+const CODEC = createCodec({ label: "", timing: WORLD_TIMING, random: new SeededRandom(0) });
+/** Type byte of a user message, then the two bytes that all of ours begin with. */
+const MARK = Buffer.of(8, 0xa7, 1);
+
+export function userMessagesIn(bytes: Uint8Array): readonly UserMessage[] {
+  // Most datagrams carry none, and taking them all apart would double the cost of a run.
+  if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(MARK)) return [];
+  return CODEC.openDatagram(bytes).messages.flatMap((message) =>
+    message.kind === "user" ? decodeUserMessages(message.payload).messages : [],
+  );
+}
+
+export function isUserMessage(bytes: Uint8Array): boolean {
+  return userMessagesIn(bytes).length > 0;
+}
+
+/** Addresses that are claimed. */
+export function claimsIn(bytes: Uint8Array): readonly string[] {
+  return userMessagesIn(bytes).flatMap((message) => (message.kind === "claim" ? message.addresses : []));
+}
