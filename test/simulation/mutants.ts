@@ -169,6 +169,7 @@ export const MUTANTS: readonly Mutant[] = [
       const { packets } = ports;
       const late: SpeakerPorts["packets"] = {
         setLinks: (links) => packets.setLinks(links),
+        failedLinks: () => packets.failedLinks(),
         setFilter: (...filter) => void ports.clock.schedule(5, () => packets.setFilter(...filter)),
         send: (...frame) => packets.send(...frame),
         flush: () => packets.flush(),

@@ -62,6 +62,10 @@ export class ProcessPackets implements PacketPort, GroupPort {
     this.#openLinks = new Set(links.map(({ index }) => index));
   }
 
+  failedLinks(): ReadonlySet<number> {
+    return new Set();
+  }
+
   setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void {
     this.#filters.set(linkIndex, { addresses: new Set(addresses), prefixes });
     const card = this.#cardOf(linkIndex);
