@@ -28,8 +28,9 @@ const LAST_LINES = 20;
 
 export const DEFAULT_LAB = "arpeggio";
 
+/** The same whatever the environment says: `down` must find what `up` started. The lab is root's in any case. */
 export function labFolder(name: string): string {
-  return join(process.env["XDG_RUNTIME_DIR"] ?? "/tmp", `arpeggio-lab-${name}`);
+  return join("/run", `arpeggio-lab-${name}`);
 }
 
 /** The lab of that name that was brought up earlier, or undefined. */
