@@ -26,6 +26,8 @@ export class SilenceChecker implements Witness {
   #views = "";
   #constantSinceMs = 0;
   readonly #lastMs = new Map<string, number>();
+  /** Bursts that began since views were looked at. */
+  readonly #begun: { readonly ip: Ip; readonly by: string }[] = [];
   /** Bursts that began while the views were as they are now. */
   #bursts = new Map<Ip, { readonly atMs: number; readonly by: string }[]>();
 
@@ -41,6 +43,8 @@ export class SilenceChecker implements Witness {
       this.#constantSinceMs = atMs;
       this.#bursts.clear();
     }
+    // Views are looked at first: what makes a node announce may be the very event that changed them.
+    for (const { ip, by } of this.#begun.splice(0)) this.#countBurst(atMs, ip, by);
     if (this.#isSilentTime(atMs)) this.#findings.count("20 looked at silence");
   }
 
@@ -53,7 +57,7 @@ export class SilenceChecker implements Witness {
     const key = `${card.name} ${ip}`;
     const lastMs = this.#lastMs.get(key) ?? Number.NEGATIVE_INFINITY;
     this.#lastMs.set(key, atMs);
-    if (atMs - lastMs > ONE_BURST_MS) this.#countBurst(atMs, ip, card.name);
+    if (atMs - lastMs > ONE_BURST_MS) this.#begun.push({ ip, by: card.name });
   }
 
   datagram(atMs: number, from: string, _to: unknown, bytes: Uint8Array): void {

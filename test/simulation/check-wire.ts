@@ -13,6 +13,8 @@ const BUCKET_FRAMES = 100;
 const LEAVE_AFTER_MS = 950;
 /** Repeats come 1.1 s apart (D11), less rounding. */
 const REPEAT_MS = 1_090;
+/** A claim so long before the first frame belongs to the same taking over. */
+const CLAIM_MS = 1_000;
 
 interface Speech {
   readonly machine: Machine;
@@ -27,8 +29,10 @@ interface Speech {
 }
 
 export interface WireRules {
-  /** Only planned changes so far: repeats may be judged strictly. */
+  /** The cluster is founded and only planned changes happen: repeats and claims may be judged strictly. */
   readonly isPlannedOnly: () => boolean;
+  /** Addresses that a datagram claims. */
+  readonly claimsIn: (bytes: Uint8Array) => readonly string[];
   /** Addresses gained at one time may be more than the bucket holds. */
   readonly addresses: number;
 }
@@ -41,6 +45,11 @@ export class WireOrderChecker implements Witness {
   /** Frames whose sender must be seen to answer at this very instant. */
   #owed: { readonly machine: Machine; readonly card: NetworkCard; readonly ip: Ip; readonly atMs: number }[] = [];
   readonly #stoodUntilMs = new Map<Machine, number>();
+  /** `machine address` → when it was claimed last. */
+  readonly #claimedMs = new Map<string, number>();
+  readonly #answerers = new Map<Ip, readonly string[]>();
+  /** Who announced each address last, by form. */
+  readonly #spoken = new Map<string, string>();
 
   constructor(rules: WireRules, findings: Findings) {
     this.#rules = rules;
@@ -68,6 +77,10 @@ export class WireOrderChecker implements Witness {
     }
   }
 
+  datagram(atMs: number, from: string, _to: unknown, bytes: Uint8Array): void {
+    for (const ip of this.#rules.claimsIn(bytes)) this.#claimedMs.set(`${from} ${ip}`, atMs);
+  }
+
   sent(atMs: number, machine: Machine, card: NetworkCard, frame: NeighbourFrame): void {
     if (!isUnsolicited(frame)) return;
     const ip = frame.form === "advertisement" ? frame.targetIp : frame.senderIp;
@@ -76,21 +89,38 @@ export class WireOrderChecker implements Witness {
     if (frame.form === "advertisement" && !this.#groupsOf(card).has(solicitedNodeGroupOf(ip))) {
       this.#findings.violated(19, atMs, `${machine.name} announces ${ip} before it joined its group`);
     }
+    if (this.#rules.isPlannedOnly()) this.#judgeClaim(atMs, machine, speech);
     const repeat = `${card.name} ${frame.form}`;
     const lastMs = speech.lastFrameMs.get(repeat);
-    if (lastMs !== undefined && atMs - lastMs < REPEAT_MS && this.#rules.isPlannedOnly()) {
-      const sinceGainMs = atMs - (speech.answersSinceMs ?? atMs);
-      if (sinceGainMs > FIRST_FRAME_MS) {
-        this.#findings.violated(
-          19,
-          atMs,
-          `${machine.name} repeats ${frame.form} for ${ip} after ${(atMs - lastMs).toFixed(0)} ms`,
-        );
-      }
+    const form = `${frame.form} ${ip}`;
+    const spoken = this.#spoken.get(form);
+    this.#spoken.set(form, machine.name);
+    // Who has won it back from another announces anew, be it after a millisecond.
+    const isRepeat = lastMs !== undefined && atMs - lastMs < REPEAT_MS && spoken === machine.name;
+    if (isRepeat && this.#rules.isPlannedOnly() && atMs - (speech.answersSinceMs ?? atMs) > FIRST_FRAME_MS) {
+      this.#findings.violated(
+        19,
+        atMs,
+        `${machine.name} repeats ${frame.form} for ${ip} after ${(atMs - lastMs).toFixed(0)} ms`,
+      );
     }
     speech.lastFrameMs.set(repeat, atMs);
     speech.firstFrameMs ??= atMs;
     this.#owed.push({ machine, card, ip, atMs });
+  }
+
+  /** Whoever takes an address from one that answers tells it so first. */
+  #judgeClaim(atMs: number, machine: Machine, { ip, answersSinceMs, firstFrameMs }: Speech): void {
+    const others = (this.#answerers.get(ip) ?? []).filter((name) => name !== machine.name);
+    if (answersSinceMs !== undefined || firstFrameMs !== undefined || others.length === 0) return;
+    this.#findings.count("19 taken from one that answers");
+    const claimedMs = this.#claimedMs.get(`${machine.name} ${ip}`) ?? Number.NEGATIVE_INFINITY;
+    if (atMs - claimedMs <= CLAIM_MS) return;
+    this.#findings.violated(
+      19,
+      atMs,
+      `${machine.name} announces ${ip}, for which ${others.join(" and ")} answers, and has not claimed it`,
+    );
   }
 
   lifecycle(atMs: number, machine: Machine, what: string): void {
@@ -104,6 +134,7 @@ export class WireOrderChecker implements Witness {
   answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
     const names = new Set(answerers.map(({ node }) => node));
     this.#settleDebts(atMs, ip, answerers);
+    this.#answerers.set(ip, [...names]);
     for (const { machine } of answerers) {
       const speech = this.#speechOf(machine, ip);
       const isNew = speech.answersSinceMs === undefined;

@@ -1,6 +1,7 @@
 /** Which invariants are judged in a world, and what they may ask of it. */
 import type { Ip } from "../../src/net/ip.ts";
 import { LeaderChecker } from "./check-leader.ts";
+import { OverlapChecker } from "./check-overlap.ts";
 import { PlannedMoveChecker } from "./check-planned.ts";
 import { SilenceChecker } from "./check-silence.ts";
 import { ViewChecker } from "./check-views.ts";
@@ -47,10 +48,15 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     findings,
   );
   const wire = new WireOrderChecker(
-    { isPlannedOnly: () => scenario.isPlannedOnly, addresses: world.addresses.length },
+    {
+      isPlannedOnly: () => scenario.isPlannedOnly && world.clock.nowMs() >= FAULTS_FROM_MS,
+      claimsIn,
+      addresses: world.addresses.length,
+    },
     findings,
   );
-  world.witnesses.push(leader, views, silence, wire);
+  const overlap = new OverlapChecker(() => world.calm.quietSinceMs(), findings);
+  world.witnesses.push(leader, views, silence, wire, overlap);
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
 }
 

@@ -8,6 +8,7 @@ import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.t
 import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
 import type { Ip } from "../../src/net/ip.ts";
+import { claimsIn } from "./user-messages.ts";
 
 export interface Mutant {
   readonly name: string;
@@ -126,6 +127,13 @@ export const MUTANTS: readonly Mutant[] = [
     speaker: announcesAgain(3_000),
   },
   {
+    name: "answers on after it has handed over",
+    invariant: 8,
+    scenario: "links",
+    seed: 1,
+    speaker: neverWithdraws,
+  },
+  {
     name: "says ready before it has met anybody",
     invariant: 11,
     scenario: "planned",
@@ -159,6 +167,26 @@ export const MUTANTS: readonly Mutant[] = [
         leave: (linkIndex, group) => ports.groups.leave(linkIndex, group),
       },
     }),
+  },
+  {
+    name: "takes over without a claim",
+    invariant: 19,
+    scenario: "planned",
+    seed: 1,
+    ports: (ports) => {
+      if (ports.gossip === undefined) return ports;
+      const { transport } = ports.gossip;
+      const unclaiming: Transport = {
+        local: transport.local,
+        listen: (handler) => transport.listen(handler),
+        sendDatagram: (to, bytes) => {
+          if (claimsIn(bytes).length === 0) transport.sendDatagram(to, bytes);
+        },
+        dial: (to, handler) => transport.dial(to, handler),
+        close: () => transport.close(),
+      };
+      return { ...ports, gossip: { ...ports.gossip, transport: unclaiming } };
+    },
   },
   {
     name: "announces before its filter lets requests through",

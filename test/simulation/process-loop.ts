@@ -39,7 +39,8 @@ export class ProcessLoop implements Clock {
   #input: (() => void)[] = [];
   #checks: (() => void)[] = [];
   #wake: { readonly atMs: number; readonly timer: Timer } | undefined;
-  #standsUntilMs = -1;
+  /** Set until the standstill has ended: other events of its last instant must not run before its clock is right again. */
+  #standsUntilMs: number | undefined;
   #isTurning = false;
   #isOver = false;
 
@@ -51,7 +52,7 @@ export class ProcessLoop implements Clock {
   }
 
   get isStanding(): boolean {
-    return this.#standsUntilMs > this.#world.nowMs();
+    return this.#standsUntilMs !== undefined;
   }
 
   get isOver(): boolean {
@@ -110,13 +111,13 @@ export class ProcessLoop implements Clock {
 
   stand({ durationMs, keepsQueues, isGapVisible }: Standstill): void {
     const nowMs = this.#world.nowMs();
-    const untilMs = Math.max(this.#standsUntilMs, nowMs + durationMs);
+    const untilMs = Math.max(this.#standsUntilMs ?? 0, nowMs + durationMs);
     this.#standsUntilMs = untilMs;
     this.#world.schedule(untilMs - nowMs, () => {
       if (this.#standsUntilMs !== untilMs || this.#isOver) return;
       if (!keepsQueues) this.#input = [];
       if (!isGapVisible) this.#hiddenMs += untilMs - nowMs;
-      this.#standsUntilMs = -1;
+      this.#standsUntilMs = undefined;
       this.turn();
     });
   }
