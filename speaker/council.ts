@@ -5,6 +5,7 @@
 import { NODE_LABELS } from "../api/annotations.ts";
 import type { READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
+import { acceptConfiguration } from "../src/desired/accept-configuration.ts";
 import { Deriver } from "../src/desired/derive.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
@@ -63,7 +64,10 @@ export class Council {
   #links: LinksState;
   #rule: RuleState;
   #observed: ObservedNodes = NO_OBSERVED_NODES;
+  /** As read last, and as it counts. */
+  #read: ClusterSnapshot | undefined;
   #snapshot: ClusterSnapshot | undefined;
+  #isRefused = false;
   #derived: Derived = { groups: [], refused: [] };
   #poolPrefixes: readonly Prefix[] = [];
   #decisions: readonly Decision[] = [];
@@ -124,12 +128,22 @@ export class Council {
     return mayJoin(this.#standing) ? "joining-peers" : "opening-sockets";
   }
 
-  applySnapshot(snapshot: ClusterSnapshot, nowMs: number): void {
-    this.#snapshot = snapshot;
-    this.#derived = this.#deriver.derive(snapshot);
-    this.#poolPrefixes = [...snapshot.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
-    this.stand({ kind: "node-facts", node: this.#ownNode() }, nowMs);
+  /** `announced`: what this node answers for now; under `metallb-1` a configuration must not take the pool from under it. */
+  applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number): void {
+    this.#read = snapshot;
+    this.#accept(announced);
+    this.stand({ kind: "node-facts", node: snapshot.nodes.get(this.#settings.nodeName) }, nowMs);
     this.stand({ kind: "snapshot-complete" }, nowMs);
+  }
+
+  #accept(announced: ReadonlySet<Ip>): void {
+    if (this.#read === undefined) return;
+    const isWhole = this.#rule.rule === "metallb-1";
+    const counted = isWhole ? acceptConfiguration(this.#snapshot, this.#read, announced) : this.#read;
+    this.#isRefused = counted !== this.#read;
+    this.#snapshot = counted;
+    this.#derived = this.#deriver.derive(counted);
+    this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
   }
 
   observeLinks(links: readonly Link[], nowMs: number): void {
@@ -183,6 +197,8 @@ export class Council {
     this.stand({ kind: "tick" }, nowMs);
     const others = this.#members.electorate();
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
+    // Refused once is not refused for good: the address may have been given up, or the rule have changed.
+    if (this.#isRefused) this.#accept(view.answering);
     const snapshot = this.#snapshot;
     if (snapshot === undefined) return { duties: [], changes: [] };
     const self = this.#settings.nodeName;

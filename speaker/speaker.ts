@@ -116,8 +116,7 @@ export class Speaker {
 
   applySnapshot(snapshot: ClusterSnapshot): void {
     const nowMs = this.#enter();
-    this.#council.applySnapshot(snapshot, nowMs);
-    this.#announcer.setPoolPrefixes(this.#council.poolPrefixes);
+    this.#council.applySnapshot(snapshot, this.#answering, nowMs);
     this.#settle(nowMs);
   }
 
@@ -268,6 +267,7 @@ export class Speaker {
       nowMs,
     });
     this.#tellWord(nowMs);
+    this.#announcer.setPoolPrefixes(this.#council.poolPrefixes);
     if (links !== undefined) this.#announcer.handle({ kind: "links", links }, nowMs);
     this.#takeovers.begin(changes, nowMs);
     this.#announcer.handle({ kind: "duties", duties }, nowMs);

@@ -96,7 +96,8 @@ export const MUTANTS: readonly Mutant[] = [
     scenario: "planned",
     seed: 5,
     speaker: ({ council }) => {
-      council.applySnapshot = (snapshot, nowMs) => Council.prototype.applySnapshot.call(council, aged(snapshot), nowMs);
+      council.applySnapshot = (snapshot, announced, nowMs) =>
+        Council.prototype.applySnapshot.call(council, aged(snapshot), announced, nowMs);
     },
   },
   {
