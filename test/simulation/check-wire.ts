@@ -45,6 +45,7 @@ export class WireOrderChecker implements Witness {
   /** Frames whose sender must be seen to answer at this very instant. */
   #owed: { readonly machine: Machine; readonly card: NetworkCard; readonly ip: Ip; readonly atMs: number }[] = [];
   readonly #stoodUntilMs = new Map<Machine, number>();
+  #disturbedMs = Number.NEGATIVE_INFINITY;
   /** `machine address` → when it was claimed last. */
   readonly #claimedMs = new Map<string, number>();
   readonly #answerers = new Map<Ip, readonly string[]>();
@@ -54,6 +55,10 @@ export class WireOrderChecker implements Witness {
   constructor(rules: WireRules, findings: Findings) {
     this.#rules = rules;
     this.#findings = findings;
+  }
+
+  disturbed(atMs: number): void {
+    this.#disturbedMs = atMs;
   }
 
   joined(_atMs: number, _machine: Machine, card: NetworkCard, group: Ip): void {
@@ -95,8 +100,9 @@ export class WireOrderChecker implements Witness {
     const form = `${frame.form} ${ip}`;
     const spoken = this.#spoken.get(form);
     this.#spoken.set(form, machine.name);
-    // Who has won it back from another announces anew, be it after a millisecond.
-    const isRepeat = lastMs !== undefined && atMs - lastMs < REPEAT_MS && spoken === machine.name;
+    // Who has won it back from another announces anew, be it after a millisecond; an input that changes may call a move off.
+    const isWonBack = spoken !== machine.name || atMs - this.#disturbedMs < REPEAT_MS;
+    const isRepeat = lastMs !== undefined && atMs - lastMs < REPEAT_MS && !isWonBack;
     if (isRepeat && this.#rules.isPlannedOnly() && atMs - (speech.answersSinceMs ?? atMs) > FIRST_FRAME_MS) {
       this.#findings.violated(
         19,
