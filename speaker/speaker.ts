@@ -181,9 +181,11 @@ export class Speaker {
   }
 
   #askMembers(): void {
-    const names = this.#members.present().map(({ member }) => member.name);
-    const asked = shuffled(names, this.#ports.random).slice(0, ASKED_MEMBERS);
-    this.#gossip?.command({ kind: "ping-members", names: asked });
+    const present = this.#members.present().map(({ member }) => member);
+    const asked = shuffled(present, this.#ports.random).slice(0, ASKED_MEMBERS);
+    this.#gossip?.command({ kind: "ping-members", names: asked.map(({ name }) => name) });
+    // Whoever holds us alive may have led in our place all the same: words that we missed come with a push/pull only.
+    this.#gossip?.command({ kind: "join", endpoints: asked.slice(0, 1).map(({ endpoint }) => endpoint) });
   }
 
   #setFence(fence: Fence, nowMs: number): void {

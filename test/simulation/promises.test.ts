@@ -55,6 +55,30 @@ describe("simulation: stories", () => {
     expect(heard.get(ip)).to.deep.equal([old.name]);
   }).timeout(20_000);
 
+  it("a leader whose machine was paused while it lost an election hears of it at once, though nobody held it dead", () => {
+    // What it missed came with the next periodic push/pull only, up to 30 s later; until then two answered.
+    const { world, heard } = settledWorld(3, 4);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const best = leaderOf(world, heard, ip);
+    const cordon = (isOn: boolean): void =>
+      world.change(
+        "cordon",
+        (snapshot) => withNode(snapshot, best.name, (node) => ({ ...node, isUnschedulable: isOn })),
+        () => 0,
+      );
+    cordon(true);
+    world.run(25_000);
+    const old = leaderOf(world, heard, ip);
+    expect(old.name).to.not.equal(best.name);
+    old.stand({ durationMs: 2_500, keepsQueues: false, isGapVisible: true });
+    cordon(false);
+    world.run(27_400);
+    expect(heard.get(ip)).to.deep.equal([best.name]);
+    world.run(28_000);
+    expect(heard.get(ip)).to.deep.equal([best.name]);
+  }).timeout(20_000);
+
   it("of two that take an address over at the same instant one stops within 50 ms", () => {
     // The first claimed from the old leader; the second never knew that the first had answered, and claimed nothing from it.
     const { world, heard, overlapsMs } = settledWorld(7, 10);
