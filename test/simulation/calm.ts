@@ -66,6 +66,13 @@ export class Calm {
     return Math.max(quietSinceMs + REUNITED_MS, readdressedMs + READDRESSED_REUNITED_MS);
   }
 
+  /** From this time on nobody is apart: at once after a heal, later when a name moved to another address. */
+  connectedFromMs(): number | undefined {
+    const quietSinceMs = this.quietSinceMs();
+    const readdressedMs = this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY;
+    return quietSinceMs === undefined ? undefined : Math.max(quietSinceMs, readdressedMs + READDRESSED_REUNITED_MS);
+  }
+
   /** From this time on the world counts as settled, if nothing more happens; undefined while a fault lasts. */
   settledFromMs(): number | undefined {
     if (this.isDisturbed) return undefined;

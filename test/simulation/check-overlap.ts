@@ -6,24 +6,24 @@ import type { Answerer, Findings, Witness } from "./witness.ts";
 const HEALED_MS = 1_000;
 
 export class OverlapChecker implements Witness {
-  readonly #quietSinceMs: () => number | undefined;
+  readonly #connectedFromMs: () => number | undefined;
   readonly #findings: Findings;
   readonly #sinceMs = new Map<Ip, number>();
 
-  /** `quietSinceMs`: undefined while a fault lasts. */
-  constructor(quietSinceMs: () => number | undefined, findings: Findings) {
-    this.#quietSinceMs = quietSinceMs;
+  /** `connectedFromMs`: undefined while a fault lasts. */
+  constructor(connectedFromMs: () => number | undefined, findings: Findings) {
+    this.#connectedFromMs = connectedFromMs;
     this.#findings = findings;
   }
 
   answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
     const names = new Set(answerers.map(({ node }) => node));
-    const quietSinceMs = this.#quietSinceMs();
-    if (names.size < 2 || quietSinceMs === undefined) {
+    const connectedFromMs = this.#connectedFromMs();
+    if (names.size < 2 || connectedFromMs === undefined || atMs < connectedFromMs) {
       this.#sinceMs.delete(ip);
       return;
     }
-    const sinceMs = Math.max(this.#sinceMs.get(ip) ?? atMs, quietSinceMs);
+    const sinceMs = Math.max(this.#sinceMs.get(ip) ?? atMs, connectedFromMs);
     this.#sinceMs.set(ip, sinceMs);
     this.#findings.count("8 both answer, and nothing disturbs");
     const lastedMs = atMs - sinceMs;

@@ -15,6 +15,8 @@ const LEAVE_AFTER_MS = 950;
 const REPEAT_MS = 1_090;
 /** A claim so long before the first frame belongs to the same taking over. */
 const CLAIM_MS = 1_000;
+/** A process settles for 10 s (D3), and has seen every leader by then. */
+const NEW_PROCESS_MS = 10_000;
 
 interface Speech {
   readonly machine: Machine;
@@ -49,6 +51,8 @@ export class WireOrderChecker implements Witness {
   /** `machine address` → when it was claimed last. */
   readonly #claimedMs = new Map<string, number>();
   readonly #answerers = new Map<Ip, readonly string[]>();
+  /** `card address` → when it was last seen to answer there: a node may stop on one link and not on another. */
+  readonly #lastAnswerMs = new Map<string, number>();
   /** Who announced each address last, by form. */
   readonly #spoken = new Map<string, string>();
 
@@ -70,7 +74,7 @@ export class WireOrderChecker implements Witness {
     if (machine.isLeaving || !card.isUp) return;
     for (const speech of this.#speeches.values()) {
       if (speech.machine !== machine || !speech.ip.includes(":") || solicitedNodeGroupOf(speech.ip) !== group) continue;
-      const agoMs = atMs - speech.lastAnswerMs;
+      const agoMs = atMs - (this.#lastAnswerMs.get(`${card.name} ${speech.ip}`) ?? Number.NEGATIVE_INFINITY);
       if (agoMs < LEAVE_AFTER_MS) {
         this.#findings.violated(
           19,
@@ -119,6 +123,8 @@ export class WireOrderChecker implements Witness {
   #judgeClaim(atMs: number, machine: Machine, { ip, answersSinceMs, firstFrameMs }: Speech): void {
     const others = (this.#answerers.get(ip) ?? []).filter((name) => name !== machine.name);
     if (answersSinceMs !== undefined || firstFrameMs !== undefined || others.length === 0) return;
+    // A new process does not know who led before it; its frame tells him, or his question 20 ms later.
+    if (atMs - (machine.startedMs ?? atMs) < NEW_PROCESS_MS) return;
     this.#findings.count("19 taken from one that answers");
     const claimedMs = this.#claimedMs.get(`${machine.name} ${ip}`) ?? Number.NEGATIVE_INFINITY;
     if (atMs - claimedMs <= CLAIM_MS) return;
@@ -141,6 +147,7 @@ export class WireOrderChecker implements Witness {
     const names = new Set(answerers.map(({ node }) => node));
     this.#settleDebts(atMs, ip, answerers);
     this.#answerers.set(ip, [...names]);
+    for (const { card } of answerers) this.#lastAnswerMs.set(`${card.name} ${ip}`, atMs);
     for (const { machine } of answerers) {
       const speech = this.#speechOf(machine, ip);
       const isNew = speech.answersSinceMs === undefined;
@@ -176,6 +183,9 @@ export class WireOrderChecker implements Witness {
     this.#owed = this.#owed.filter((owed) => owed.ip !== ip);
     for (const { machine, card, atMs: sentMs } of due) {
       if (sentMs < atMs || !machine.isAwake || !card.isUp) continue;
+      // It may have lost the address again in the same instant: what waited through a standstill is read at once.
+      const held = machine.tenant?.view().decisions.find(({ addresses }) => addresses.includes(ip));
+      if (held?.leader !== machine.name) continue;
       if (!answerers.some((answerer) => answerer.card === card)) {
         this.#findings.violated(19, atMs, `${machine.name} announces ${ip} on ${card.name} and does not answer there`);
       }

@@ -55,7 +55,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     },
     findings,
   );
-  const overlap = new OverlapChecker(() => world.calm.quietSinceMs(), findings);
+  const overlap = new OverlapChecker(() => world.calm.connectedFromMs(), findings);
   world.witnesses.push(leader, views, silence, wire, overlap);
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
 }

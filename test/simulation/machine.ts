@@ -123,7 +123,7 @@ export class Machine implements Station {
       },
     });
     this.#process = { loop, packets, transport, tenant, startedMs: this.#clock.nowMs() };
-    loop.post(() => {
+    loop.postReliably(() => {
       tenant.setLinks(this.cards.map(({ link }) => link));
       tenant.setPeers(this.peers);
       if (this.snapshot !== undefined) tenant.applySnapshot(this.snapshot);
@@ -215,7 +215,7 @@ export class Machine implements Station {
 
   #tell(call: (tenant: Tenant) => void): void {
     const process = this.#process;
-    process?.loop.post(() => call(process.tenant));
+    process?.loop.postReliably(() => call(process.tenant));
   }
 
   #end(isKilled: boolean): void {

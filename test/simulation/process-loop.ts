@@ -36,7 +36,7 @@ export class ProcessLoop implements Clock {
   #wallStepMs = 0;
   #timers: LoopTimer[] = [];
   #order = 0;
-  #input: (() => void)[] = [];
+  #input: { readonly read: () => void; readonly isLossy: boolean }[] = [];
   #checks: (() => void)[] = [];
   #wake: { readonly atMs: number; readonly timer: Timer } | undefined;
   /** Set until the standstill has ended: other events of its last instant must not run before its clock is right again. */
@@ -93,8 +93,17 @@ export class ProcessLoop implements Clock {
 
   /** A socket became readable: `read` runs in the poll phase of this or the next turn. */
   post(read: () => void): void {
+    this.#post(read, true);
+  }
+
+  /** As `post`, for what its sender repeats until it arrives: streams, the API's watch, netlink. */
+  postReliably(read: () => void): void {
+    this.#post(read, false);
+  }
+
+  #post(read: () => void, isLossy: boolean): void {
     if (this.#isOver) return;
-    this.#input.push(read);
+    this.#input.push({ read, isLossy });
     this.turn();
   }
 
@@ -115,7 +124,7 @@ export class ProcessLoop implements Clock {
     this.#standsUntilMs = untilMs;
     this.#world.schedule(untilMs - nowMs, () => {
       if (this.#standsUntilMs !== untilMs || this.#isOver) return;
-      if (!keepsQueues) this.#input = [];
+      if (!keepsQueues) this.#input = this.#input.filter((input) => !input.isLossy);
       if (!isGapVisible) this.#hiddenMs += untilMs - nowMs;
       this.#standsUntilMs = undefined;
       this.turn();
@@ -142,8 +151,8 @@ export class ProcessLoop implements Clock {
       next.callback();
       hasRun = true;
     }
-    for (let read = this.#input.shift(); read !== undefined; read = this.#input.shift()) {
-      read();
+    for (let input = this.#input.shift(); input !== undefined; input = this.#input.shift()) {
+      input.read();
       hasRun = true;
     }
     const checks = this.#checks;

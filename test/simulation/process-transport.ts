@@ -61,7 +61,7 @@ export class ProcessTransport implements Transport, NetworkListener {
     const stream = new ProcessStream(this.#network, this.#station, this.#loop, from, undefined);
     this.#streams.add(stream);
     stream.establish(far);
-    this.#loop.post(() => {
+    this.#loop.postReliably(() => {
       if (this.isListening && this.#handler !== undefined) stream.handle(this.#handler.accepted(stream));
     });
     return stream;
@@ -115,7 +115,7 @@ class ProcessStream implements GossipStream, StreamEnd {
         return;
       }
       this.establish(listener.accept(local, this));
-      this.#loop.post(() => this.#handler?.opened?.());
+      this.#loop.postReliably(() => this.#handler?.opened?.());
     });
   }
 
@@ -151,7 +151,7 @@ class ProcessStream implements GossipStream, StreamEnd {
 
   data(bytes: Uint8Array): void {
     if (this.#isOver) return;
-    this.#loop.post(() => {
+    this.#loop.postReliably(() => {
       if (this.#handler === undefined) this.#unread.push(bytes);
       else this.#handler.data(bytes);
     });
@@ -164,7 +164,7 @@ class ProcessStream implements GossipStream, StreamEnd {
   #finish(failure: "closed" | "refused"): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#loop.post(() => this.#handler?.closed(failure));
+    this.#loop.postReliably(() => this.#handler?.closed(failure));
   }
 
   /** One segment after the other, in order. */
