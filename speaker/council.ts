@@ -24,7 +24,7 @@ import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rul
 import {
   flagsOf,
   initialStanding,
-  mayJoin,
+  readyReasonOf,
   type StandingEvent,
   type StandingState,
   stand,
@@ -123,9 +123,7 @@ export class Council {
 
   /** What this node still waits for; "ready" when nothing. */
   readiness(): Readiness {
-    if (this.#standing.readySinceMs !== undefined) return "ready";
-    if (this.#snapshot === undefined) return "reading-sources";
-    return mayJoin(this.#standing) ? "joining-peers" : "opening-sockets";
+    return readyReasonOf(this.#standing);
   }
 
   /** `announced`: what this node answers for now; under `metallb-1` a configuration must not take the pool from under it. */

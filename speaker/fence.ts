@@ -2,6 +2,7 @@
  * The fence (DESIGN D7): a speaker that stood still may have been replaced, so it stays mute until somebody has told it
  * what it missed. Pure: gaps, acks and time in, "mute" or "open" out.
  */
+import type { HeldAs } from "../src/gossip/swim-event.ts";
 
 /** A gap in our own turning that makes us ask before we answer. */
 export const GAP_MS = 250;
@@ -13,12 +14,6 @@ export const ASKED_MEMBERS = 3;
 export type Fence =
   | { readonly kind: "open"; readonly lastTurnMs: number }
   | { readonly kind: "mute"; readonly lastTurnMs: number; readonly sinceMs: number };
-
-/** What a member answered: the state in which it holds us, and at which incarnation. */
-export interface HeldAs {
-  readonly state: "alive" | "suspect" | "dead" | "left" | "unknown";
-  readonly incarnation: number;
-}
 
 export function openFence(nowMs: number): Fence {
   return { kind: "open", lastTurnMs: nowMs };

@@ -1,9 +1,11 @@
 /** Where gossip listens when --ml-bindaddr does not say it (DESIGN D17). */
+
 import { setTimeout as pause } from "node:timers/promises";
 import type { Log } from "../src/base/log.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
 import { type Ip, parseIp } from "../src/net/ip.ts";
 import type { GossipOptions } from "./options.ts";
-import { type PeerEndpoint, resolvePeers, sourceAddressTowards } from "./peers.ts";
+import { resolvePeers, sourceAddressTowards } from "./peers.ts";
 
 /** At boot the network and the resolver may come later than the speaker. */
 const RETRY_DELAY_MS = 1_000;
@@ -11,13 +13,13 @@ const RETRY_DELAY_MS = 1_000;
 const PEER_TRIES = 5;
 
 /** Addresses that no network holds (RFC 5737, RFC 3849): the way there is the default route. Nothing is sent. */
-const ELSEWHERE: readonly PeerEndpoint[] = ["198.51.100.1", "2001:db8::1"].flatMap((text) => {
+const ELSEWHERE: readonly Endpoint[] = ["198.51.100.1", "2001:db8::1"].flatMap((text) => {
   const ip = parseIp(text);
   return ip === undefined ? [] : [{ ip, port: 9 }];
 });
 
 /** The source address towards the first peer that has a route; without peers, or with unknown ones, that of the default route. */
-export async function findBindEndpoint(gossip: GossipOptions, log: Log): Promise<PeerEndpoint> {
+export async function findBindEndpoint(gossip: GossipOptions, log: Log): Promise<Endpoint> {
   const { bindAddress, port, peers } = gossip;
   if (bindAddress !== undefined) return { ip: bindAddress, port };
   for (let tries = 1; ; tries++) {
@@ -34,7 +36,7 @@ export async function findBindEndpoint(gossip: GossipOptions, log: Log): Promise
  * A host's own name often stands for a loopback address in its hosts file: a source address that others cannot reach is taken
  * only when every peer is on this host.
  */
-async function firstSourceAddress(peers: readonly PeerEndpoint[]): Promise<Ip | undefined> {
+async function firstSourceAddress(peers: readonly Endpoint[]): Promise<Ip | undefined> {
   const sources: Ip[] = [];
   for (const peer of peers) {
     const ip = await sourceAddressTowards(peer);

@@ -1,7 +1,9 @@
 /** Peers by name or address: resolved again and again, because a name may move (DESIGN D17, D6). */
+
 import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import type { NodeFacts } from "../src/desired/snapshot.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
 import { familyOf, type Ip, parseIp } from "../src/net/ip.ts";
 
 /** A peer as the user wrote it: a host name or an address, and a port. */
@@ -10,21 +12,16 @@ export interface PeerName {
   readonly port: number;
 }
 
-export interface PeerEndpoint {
-  readonly ip: Ip;
-  readonly port: number;
-}
-
 /** Names are looked up again after this long. */
 export const RESOLVE_INTERVAL_MS = 10_000;
 
 /** All addresses of all peers; a name that does not resolve now contributes none. */
-export async function resolvePeers(peers: readonly PeerName[]): Promise<PeerEndpoint[]> {
+export async function resolvePeers(peers: readonly PeerName[]): Promise<Endpoint[]> {
   const found = await Promise.all(peers.map(resolvePeer));
   return found.flat();
 }
 
-async function resolvePeer({ host, port }: PeerName): Promise<PeerEndpoint[]> {
+async function resolvePeer({ host, port }: PeerName): Promise<Endpoint[]> {
   const address = parseIp(host);
   if (address !== undefined) return [{ ip: address, port }];
   try {
@@ -40,7 +37,7 @@ async function resolvePeer({ host, port }: PeerName): Promise<PeerEndpoint[]> {
 }
 
 /** A speaker on every node gossips from one of its node's addresses. */
-export function peersOfNodes(nodes: Iterable<NodeFacts>, port: number): PeerEndpoint[] {
+export function peersOfNodes(nodes: Iterable<NodeFacts>, port: number): Endpoint[] {
   return [...nodes].flatMap(({ internalIps }) =>
     internalIps.flatMap((text) => {
       const ip = parseIp(text);
@@ -50,7 +47,7 @@ export function peersOfNodes(nodes: Iterable<NodeFacts>, port: number): PeerEndp
 }
 
 /** The address this host would send from towards `peer`; a connected UDP socket sends nothing. Undefined when there is no route. */
-export async function sourceAddressTowards(peer: PeerEndpoint): Promise<Ip | undefined> {
+export async function sourceAddressTowards(peer: Endpoint): Promise<Ip | undefined> {
   const socket = createSocket(familyOf(peer.ip) === 6 ? "udp6" : "udp4");
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,5 @@
 /** The main thread's composition root (DESIGN D16): sources, HTTP, metrics and logs around the wire thread. It may stall. */
+
 import { readFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { StatusDocument } from "../api/status.ts";
@@ -6,6 +7,7 @@ import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { FolderSource } from "../src/files/folder-source.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
 import { type HttpServer, openHttpServer } from "../src/http/server.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
 import { SystemClock } from "../src/sys/system-clock.ts";
@@ -17,7 +19,7 @@ import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, Heart
 import { takeInstanceLock } from "./instance-lock.ts";
 import { LeaderLog } from "./leader-log.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
-import { type PeerEndpoint, peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
+import { peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
 import { filesStatus } from "./sources.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
@@ -65,7 +67,7 @@ class MainThread {
   #source: FolderSource | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #problems: readonly string[] = [];
-  #namedPeers: readonly PeerEndpoint[] = [];
+  #namedPeers: readonly Endpoint[] = [];
   #lastChangeMs: number | undefined;
   #readiness: Readiness = "reading-sources";
   #isStopping = false;

@@ -1,16 +1,17 @@
 /** What the two threads say to each other (DESIGN D16): plain values that survive postMessage. They share nothing but the heartbeats. */
+
 import type { AddressDocument } from "../api/address.ts";
 import type { StatusDocument } from "../api/status.ts";
 import type { SnapshotMessage } from "../src/desired/snapshot-difference.ts";
+import type { Endpoint } from "../src/gossip/message.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { Timings, WireCounters } from "../src/metrics/counters.ts";
 import type { Ip } from "../src/net/ip.ts";
-import type { PeerEndpoint } from "./peers.ts";
 import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
 
 /** Gossip as the wire thread runs it; names are resolved and files are read by the main thread. */
 export interface GossipSettings {
-  readonly bind: PeerEndpoint;
+  readonly bind: Endpoint;
   /** Undefined: traffic is not encrypted. */
   readonly key?: Uint8Array;
   readonly timing: Timing;
@@ -29,7 +30,7 @@ export type WireStatus = Omit<StatusDocument, "sources" | "version">;
 export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
   /** `named`: how many peers the user named, known by address or not. */
-  | { readonly kind: "peers"; readonly endpoints: readonly PeerEndpoint[]; readonly named: number }
+  | { readonly kind: "peers"; readonly endpoints: readonly Endpoint[]; readonly named: number }
   | { readonly kind: "step-down"; readonly isWanted: boolean }
   | { readonly kind: "leave" }
   | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "totals" }
