@@ -52,6 +52,7 @@ const snapshot: ClusterSnapshot = {
   services: new Map(services),
   endpointSlices: new Map(),
   nodes: new Map<string, NodeFacts>(),
+  namespaces: new Map(),
 };
 const members = names.map(
   (name): MemberView => ({

@@ -90,6 +90,7 @@ export function nodeFacts({ metadata, spec, status }: NodeResource): NodeFacts {
     isNetworkUnavailable: (status?.conditions ?? []).some(
       ({ type, status: is }) => type === "NetworkUnavailable" && is === "True",
     ),
+    isNotReady: (status?.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is !== "True"),
     wantsStepDown: stepDown !== undefined && stepDown !== "false",
     internalIps: (status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address),
   };

@@ -9,7 +9,7 @@ export const MESSAGE_OBJECTS = 500;
 export const MESSAGE_BYTES = 256 * 1_024;
 
 /** The kinds of a snapshot. */
-export const SNAPSHOT_KINDS = ["pools", "advertisements", "services", "endpointSlices", "nodes"] as const;
+export const SNAPSHOT_KINDS = ["pools", "advertisements", "services", "endpointSlices", "nodes", "namespaces"] as const;
 type Kind = (typeof SNAPSHOT_KINDS)[number];
 type Facts<K extends Kind> = ClusterSnapshot[K] extends ReadonlyMap<string, infer Value> ? Value : never;
 

@@ -14,10 +14,24 @@ export interface LabelExpression {
   readonly values: readonly string[];
 }
 
+/** Which Services a pool is for (`spec.serviceAllocation`); both a namespace and a Service test must hold where both are set. */
+export interface PoolAllocation {
+  readonly namespaces: readonly string[];
+  readonly namespaceSelectors: readonly LabelSelector[];
+  readonly serviceSelectors: readonly LabelSelector[];
+}
+
 export interface PoolFacts {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ranges: readonly Range[];
+  /** Absent: for every Service. */
+  readonly allocation?: PoolAllocation;
+}
+
+export interface NamespaceFacts {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 export interface AdvertisementFacts {
@@ -68,6 +82,8 @@ export interface NodeFacts {
   readonly isUnschedulable: boolean;
   readonly taintKeys: readonly string[];
   readonly isNetworkUnavailable: boolean;
+  /** The condition Ready says False or Unknown: counts only while gossip is off. */
+  readonly isNotReady: boolean;
   readonly wantsStepDown: boolean;
   /** status.addresses of type InternalIP, as written. */
   readonly internalIps: readonly string[];
@@ -83,4 +99,5 @@ export interface ClusterSnapshot {
   readonly services: ReadonlyMap<string, ServiceFacts>;
   readonly endpointSlices: ReadonlyMap<string, EndpointSliceFacts>;
   readonly nodes: ReadonlyMap<string, NodeFacts>;
+  readonly namespaces: ReadonlyMap<string, NamespaceFacts>;
 }

@@ -76,6 +76,7 @@ export function nodeOf(name: string, view: ElectionView): NodeFacts | undefined 
     isUnschedulable: false,
     taintKeys: [],
     isNetworkUnavailable: false,
+    isNotReady: false,
     wantsStepDown: false,
     internalIps: [],
   };

@@ -32,6 +32,7 @@ function snapshot(pools: readonly PoolFacts[], services: readonly ServiceFacts[]
     services: new Map(services.map((one) => [`default/${one.name}`, one])),
     endpointSlices: new Map(),
     nodes: new Map(),
+    namespaces: new Map(),
   };
 }
 

@@ -5,6 +5,7 @@ import type {
   EndpointFacts,
   EndpointSliceFacts,
   LabelSelector,
+  NamespaceFacts,
   NodeFacts,
   PoolFacts,
   ServiceFacts,
@@ -67,6 +68,7 @@ export function node(name: string, facts: Partial<NodeFacts> = {}): NodeFacts {
     isUnschedulable: false,
     taintKeys: [],
     isNetworkUnavailable: false,
+    isNotReady: false,
     wantsStepDown: false,
     internalIps: [],
     ...facts,
@@ -80,6 +82,7 @@ interface Contents {
   readonly services?: readonly ServiceFacts[];
   readonly endpointSlices?: readonly EndpointSliceFacts[];
   readonly nodes?: readonly NodeFacts[];
+  readonly namespaces?: readonly NamespaceFacts[];
 }
 
 export function snapshot(contents: Contents): ClusterSnapshot {
@@ -92,5 +95,6 @@ export function snapshot(contents: Contents): ClusterSnapshot {
       (contents.endpointSlices ?? []).map((facts) => [`${facts.namespace}/${facts.name}`, facts]),
     ),
     nodes: new Map((contents.nodes ?? []).map((facts) => [facts.name, facts])),
+    namespaces: new Map((contents.namespaces ?? []).map((facts) => [facts.name, facts])),
   };
 }

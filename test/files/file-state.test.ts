@@ -60,6 +60,7 @@ describe("files: every kind a user writes", () => {
       isUnschedulable: true,
       taintKeys: ["node.kubernetes.io/out-of-service"],
       isNetworkUnavailable: true,
+      isNotReady: false,
       wantsStepDown: true,
       internalIps: ["192.0.2.100"],
     });

@@ -51,6 +51,7 @@ export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
     services: new Map(plan.services.map((service, order) => [`default/${service.name}`, serviceFacts(service, order)])),
     endpointSlices: new Map(plan.services.map((service) => [`default/${service.name}-1`, sliceFacts(service)])),
     nodes: new Map(plan.nodes.map((name) => [name, nodeFacts(name)])),
+    namespaces: new Map(),
   };
 }
 
@@ -84,6 +85,7 @@ function nodeFacts(name: string): NodeFacts {
     isUnschedulable: false,
     taintKeys: [],
     isNetworkUnavailable: false,
+    isNotReady: false,
     wantsStepDown: false,
     internalIps: [],
   };

@@ -12,6 +12,7 @@ function node(internalIps: readonly string[]): NodeFacts {
     isUnschedulable: false,
     taintKeys: [],
     isNetworkUnavailable: false,
+    isNotReady: false,
     wantsStepDown: false,
     internalIps,
   };

@@ -1,0 +1,43 @@
+/** The port to a Kubernetes API server: single requests, and watches as streams of text. What fails to arrive rejects; an HTTP error does not. */
+
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Without query, such as `/api/v1/services`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Of the body; a PATCH says here which kind it is. Absent: application/json. */
+  readonly contentType?: string;
+}
+
+export interface ApiAnswer {
+  /** HTTP status. */
+  readonly status: number;
+  /** Parsed JSON; undefined when the body is none. */
+  readonly body: unknown;
+  /** From the header Retry-After. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What a watch tells, in order; after `ended` nothing more comes. */
+export interface StreamListener {
+  /** The answer's head is there. */
+  opened(status: number, retryAfterSeconds?: number): void;
+  /** Bytes, as they came: lines may be split anywhere. */
+  data(bytes: Uint8Array): void;
+  /** The end, with an error text when it was none of ours. */
+  ended(error?: string): void;
+}
+
+export interface ApiServer {
+  /** For display: `https://192.0.2.1:6443`. */
+  readonly url: string;
+  /** Rejects with an ArpeggioError of code `ERR_API_UNREACHABLE` when no answer came within the limit. */
+  request(request: ApiRequest): Promise<ApiAnswer>;
+  /** A GET whose body is read as it comes. The function that is returned ends it; `ended` is not called then. */
+  stream(request: ApiRequest, listener: StreamListener): () => void;
+  /** Reads the token anew before the next request: the last one was refused (401). */
+  refreshCredentials(): void;
+  close(): void;
+}
