@@ -3,17 +3,31 @@ import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { nodeFolder } from "../../hack/netlab/lab.ts";
 import { livingPid } from "../../hack/netlab/processes.ts";
+import { runCommand } from "../../hack/netlab/run-command.ts";
+import { callSpeaker } from "../../hack/netlab/status.ts";
+import type { Host } from "../../hack/netlab/topology.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { buildArpRequest } from "../../src/packet/arp.ts";
 import { useLab, waitForQuiet } from "../support/lab.ts";
 import { buildSolicitation, SegmentHost } from "../support/lab-packets.ts";
 
 const FLOOD_MS = 2_000;
-const PROMISED_PER_SECOND = 50_000;
-/** Without a filter it takes 17 % of a core and more; what is left is the answers to our own questions. */
-const MOST_OF_A_CORE = 0.1;
+/** 50,000 a second; a machine too slow for that sends them all the same, and takes longer. */
+const FLOOD_FRAMES = 100_000;
+/** With the filter none was counted, without it 97 % and more of those sent. */
+const MOST_FRAMES_HEARD = 100;
+/**
+ * With the filter the speaker takes what it takes without a flood, 2 % of a core (15 measurements of 20 to 50 ms in 2 s, on a quiet
+ * machine and on a busy one); without the filter 27 to 38 %. Nothing else is asked of it meanwhile: the answers alone cost up to 10 %.
+ */
+const MOST_OF_A_CORE = 0.15;
 /** The kernel counts a process's time in hundredths of a second (USER_HZ). */
 const MS_PER_TICK = 10;
+/** As often as a host asks (RFC 4861 §10, MAX_MULTICAST_SOLICIT; RETRANS_TIMER): a busy machine's own queues may lose one. */
+const MAX_TRIES = 3;
+const RETRANSMIT_MS = 1_000;
+/** Far below the 300 and more of a busy machine, far above what a speaker that lags behind the flood answers. */
+const LEAST_QUESTIONS = 20;
 
 for (const { family, address, frameOf } of [
   {
@@ -33,7 +47,7 @@ for (const { family, address, frameOf } of [
     let stranger: SegmentHost;
 
     before(async function () {
-      this.timeout(20_000);
+      this.timeout(60_000);
       asker = await SegmentHost.open(testLab().lab.topology.client);
       stranger = await SegmentHost.open(testLab().lab.topology.watcher);
       await waitForQuiet(testLab());
@@ -43,22 +57,54 @@ for (const { family, address, frameOf } of [
       stranger?.close();
     });
 
-    it("a speaker answers all of its own, and spends next to nothing on the others", async function () {
-      this.timeout(30_000);
+    it("a speaker hears nothing of them, and spends next to nothing", async function () {
+      this.timeout(60_000);
       const { lab, node } = testLab();
       const pid = livingPid(nodeFolder(lab, node("n1")), "speaker") ?? 0;
+      const arrivedBefore = await framesArrived(node("n1"));
+      const heardBefore = await framesHeard();
       const beforeMs = processorMs(pid);
-      const flood = stranger.flood(family, frameOf(stranger), FLOOD_MS);
-      const questions = [];
-      for (const endMs = performance.now() + FLOOD_MS; performance.now() < endMs; )
-        questions.push(await asker.ask(address));
-      const { frames, tookMs } = await flood;
-      expect((frames / tookMs) * 1_000, "strangers' requests a second").to.be.greaterThan(PROMISED_PER_SECOND);
-      expect(questions.length, "questions").to.be.greaterThan(100);
-      expect(questions.filter((answer) => answer === undefined).length, "unanswered").to.equal(0);
-      expect((processorMs(pid) - beforeMs) / tookMs, "of a core").to.be.lessThan(MOST_OF_A_CORE);
+      const { frames, tookMs } = await stranger.flood(family, frameOf(stranger), FLOOD_MS);
+      const ofACore = (processorMs(pid) - beforeMs) / tookMs;
+      const heard = (await framesHeard()) - heardBefore;
+      const arrived = (await framesArrived(node("n1"))) - arrivedBefore;
+      expect(frames, "strangers' requests").to.be.greaterThan(FLOOD_FRAMES);
+      expect(arrived, "arrived at the node").to.be.greaterThan(FLOOD_FRAMES / 2);
+      expect(heard, "heard by the speaker").to.be.lessThan(MOST_FRAMES_HEARD);
+      expect(ofACore, "of a core").to.be.lessThan(MOST_OF_A_CORE);
     });
+
+    it("a speaker answers all of its own", async function () {
+      this.timeout(60_000);
+      const flood = stranger.flood(family, frameOf(stranger), FLOOD_MS);
+      const answers = [];
+      for (const endMs = performance.now() + FLOOD_MS; performance.now() < endMs; ) answers.push(await askAsAHost());
+      await flood;
+      expect(answers.filter((answer) => answer === undefined).length, "unanswered").to.equal(0);
+      expect(answers.length, "questions").to.be.greaterThan(LEAST_QUESTIONS);
+    });
+
+    async function askAsAHost() {
+      for (let tries = 1; ; tries++) {
+        const answer = await asker.ask(address, RETRANSMIT_MS);
+        if (answer !== undefined || tries === MAX_TRIES) return answer;
+      }
+    }
+
+    async function framesHeard(): Promise<number> {
+      const { lab, node } = testLab();
+      const metrics = (await callSpeaker(lab, node("n1"), "GET", "/metrics"))?.body;
+      const series = new RegExp(`^arpeggio_packet_frames_received_total\\{family="ipv${family}"\\} (\\d+)$`, "m");
+      return Number(metrics?.match(series)?.[1]);
+    }
   });
+}
+
+/** All that came in on the node's eth0 so far. */
+async function framesArrived({ namespace }: Host): Promise<number> {
+  const text = await runCommand(["ip", "-n", namespace, "-s", "-j", "link", "show", "eth0"]);
+  const [link] = JSON.parse(text) as readonly { readonly stats64: { readonly rx: { readonly packets: number } } }[];
+  return link?.stats64.rx.packets ?? Number.NaN;
 }
 
 /** User and system time of all threads; fields 14 and 15 of /proc/PID/stat. */

@@ -39,7 +39,7 @@ function flood(family: Family, frame: Uint8Array, durationMs: number): void {
     socket.flush();
     if (elapsedMs < durationMs) return;
     clearInterval(timer);
-    report({ kind: "flooded", frames: sent, tookMs: elapsedMs });
+    report({ kind: "flooded", frames: sent, tookMs: monotonicMs() - firstMs });
   }, 1);
 }
 
