@@ -28,3 +28,30 @@ export const SERVICE_ANNOTATIONS = {
 export const ENDPOINT_SLICE_LABELS = {
   serviceName: "kubernetes.io/service-name",
 } as const;
+
+/** On a ServiceL2Status, MetalLB's. */
+export const L2_STATUS_LABELS = {
+  node: "metallb.io/node",
+  serviceName: "metallb.io/service-name",
+  serviceNamespace: "metallb.io/service-namespace",
+} as const;
+
+/** On a ServiceL2Status: what its fields have no room for. */
+export const L2_STATUS_ANNOTATIONS = {
+  /** When this leadership began: RFC 3339 with milliseconds. */
+  since: "arpeggio.dev/since",
+  /** Why this node leads: a code of reasons.ts. */
+  reason: "arpeggio.dev/reason",
+  /** Absent when nobody was known to lead before. */
+  previousNode: "arpeggio.dev/previous-node",
+  /** `link=mac,…`, sorted. */
+  mac: "arpeggio.dev/mac",
+  /** Place among the candidates, and how many they are: `1/3`. */
+  rank: "arpeggio.dev/rank",
+} as const;
+
+/** On a ConfigurationState, MetalLB's. */
+export const CONFIGURATION_STATE_LABELS = {
+  componentType: "metallb.io/component-type",
+  nodeName: "metallb.io/node-name",
+} as const;
