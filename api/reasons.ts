@@ -102,5 +102,8 @@ export const LINK_REASONS = [
   "socket-failed",
 ] as const;
 
+/** What a reflector of one kind does: it lists, it watches, or it waits before it tries again. */
+export const WATCH_STATES = ["listing", "watching", "waiting"] as const;
+
 /** reading: nothing complete was read yet. stale: the last good reading stands, the source is away. */
 export const SOURCE_STATES = ["reading", "current", "stale", "not-available"] as const;

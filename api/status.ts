@@ -12,6 +12,7 @@ import {
   RULE_REASONS,
   RULES,
   SOURCE_STATES,
+  WATCH_STATES,
   WORD_FLAGS,
 } from "./reasons.ts";
 
@@ -106,6 +107,24 @@ const LinkStatus = Type.Object(
   closed,
 );
 
+const WatchStatus = Type.Object(
+  {
+    kind: Type.String({ description: "Resource kind, such as Service" }),
+    state: Type.Enum(WATCH_STATES),
+    objects: Count,
+    lastEvent: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: "Last event or bookmark, or the end of the last list; ISO 8601, UTC",
+      }),
+    ),
+    reconnects: Count,
+    relists: Count,
+    lastError: Type.Optional(Type.String({ description: "A sentence; gone when the watch is well again" })),
+  },
+  closed,
+);
+
 const SourceStatus = Type.Object(
   {
     kind: Type.Union([Type.Literal("files"), Type.Literal("kubernetes")]),
@@ -114,6 +133,7 @@ const SourceStatus = Type.Object(
     objects: Type.Record(Type.String(), Count, { description: "Resource kind, such as Service, to how many of it" }),
     problems: Type.Array(Type.String(), { description: "Sentences; with files they begin with file:line" }),
     lastChange: Type.Optional(Time),
+    watches: Type.Optional(Type.Array(WatchStatus, { description: "With the API server, one for each kind" })),
   },
   closed,
 );

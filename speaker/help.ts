@@ -11,16 +11,20 @@ export function formatVersion(): string {
 }
 
 export function formatHelp(): string {
-  const used = OPTION_TABLE.filter((row) => row.withoutEffect === undefined);
-  const accepted = OPTION_TABLE.filter((row) => row.withoutEffect !== undefined);
+  const used = OPTION_TABLE.filter((row) => row.hasNoEffect !== true);
+  const accepted = OPTION_TABLE.filter((row) => row.hasNoEffect === true);
   return [
     `arpeggio speaker ${VERSION}`,
     "Answers ARP and Neighbor Discovery for the addresses that this node leads.",
     "",
     "usage: speaker --source=files:DIR [--peers=HOST,…] [option]…",
+    "       speaker --source=kubernetes [option]…",
     "",
-    ...used.map(formatRow),
-    "MetalLB's options that are accepted, but have no effect with --source=files:",
+    ...used.filter((row) => row.source === undefined).map(formatRow),
+    "With --source=kubernetes only:",
+    "",
+    ...used.filter((row) => row.source === "kubernetes").map(formatRow),
+    "MetalLB's options that are accepted, but have no effect:",
     "",
     ...accepted.map((row) => `  ${heading(row)}`),
     "",
@@ -31,21 +35,24 @@ export function formatHelp(): string {
 
 /** Markdown, for the README, padded as the formatter wants it. */
 export function formatOptionsTable(): string {
-  const rows = OPTION_TABLE.filter((row) => row.withoutEffect === undefined).map((row) =>
-    [code(heading(row)), row.variable === undefined ? "" : code(row.variable), row.byDefault ?? "", row.text].map(
-      (cell) => cell.replaceAll("|", "\\|"),
-    ),
+  const rows = OPTION_TABLE.filter((row) => row.hasNoEffect !== true).map((row) =>
+    [
+      code(heading(row)),
+      row.variable === undefined ? "" : code(row.variable),
+      row.byDefault ?? "",
+      row.source === undefined ? row.text : `With \`--source=${row.source}\`: ${row.text}`,
+    ].map((cell) => cell.replaceAll("|", "\\|")),
   );
   const lines = [["option", "variable", "default", "meaning"], ...rows];
   const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
   const [head = "", ...others] = lines.map((cells) => tableLine(cells.map((cell, i) => cell.padEnd(widths[i] ?? 0))));
-  const accepted = OPTION_TABLE.filter((row) => row.withoutEffect !== undefined).map((row) => code(`--${row.name}`));
+  const accepted = OPTION_TABLE.filter((row) => row.hasNoEffect === true).map((row) => code(`--${row.name}`));
   return [
     head,
     tableLine(widths.map((width) => "-".repeat(width))),
     ...others,
     "",
-    `MetalLB's options ${accepted.join(", ")} are accepted, but have no effect with \`--source=files\`.`,
+    `MetalLB's options ${accepted.join(", ")} are accepted, but have no effect.`,
     "",
   ].join("\n");
 }

@@ -1,5 +1,5 @@
 /** The speaker's process: reads options, then runs; every fault ends it with a sentence and an exit code. */
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { ArpeggioError } from "../src/base/errors.ts";
 import { createLog } from "../src/base/log.ts";
@@ -25,7 +25,15 @@ function printProblems(problems: readonly string[]): never {
   process.exit(EXIT_INVALID);
 }
 
-const host = { hostname: hostname(), workingFolder: process.cwd(), isReadable };
+/** Where every pod finds it. */
+const NAMESPACE_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
+const podNamespace = isReadable(NAMESPACE_FILE) ? readFileSync(NAMESPACE_FILE, "utf8").trim() : "";
+const host = {
+  hostname: hostname(),
+  workingFolder: process.cwd(),
+  isReadable,
+  ...(podNamespace === "" ? {} : { podNamespace }),
+};
 const invocation = parseOptions(process.argv.slice(2), process.env, host);
 switch (invocation.kind) {
   case "help":

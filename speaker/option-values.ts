@@ -14,6 +14,7 @@ export interface ListenAddress {
 /** RFC 1123 subdomain, as Kubernetes wants of a Node's name. */
 const SUBDOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 const MAX_NAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
 /** RFC 952 and 1123 host names, with the underscore that real resolvers accept. */
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\.?$/i;
 
@@ -68,11 +69,29 @@ export function parseListenAddress(text: string): ParsedValue<ListenAddress> {
   return good({ ip, port: number });
 }
 
+export type SourceChoice = { readonly kind: "files"; readonly folder: string } | { readonly kind: "kubernetes" };
+
 /** `files:DIR` or `kubernetes`. */
-export function parseSource(text: string): ParsedValue<{ readonly kind: "files"; readonly folder: string }> {
-  if (text === "kubernetes") return bad("kubernetes is not in this release; give files:DIR, a folder of manifests");
+export function parseSource(text: string): ParsedValue<SourceChoice> {
+  if (text === "kubernetes") return good({ kind: "kubernetes" });
   const folder = /^files:(.+)$/s.exec(text)?.[1];
-  return folder === undefined ? bad(`"${text}" is not of the form files:DIR`) : good({ kind: "files", folder });
+  return folder === undefined
+    ? bad(`"${text}" is neither of the form files:DIR nor kubernetes`)
+    : good({ kind: "files", folder });
+}
+
+/** RFC 1123 label: the name of a namespace; undefined for the empty text. */
+export function parseNamespace(text: string): ParsedValue<string | undefined> {
+  if (text === "") return good(undefined);
+  if (text.length <= MAX_LABEL_LENGTH && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text)) return good(text);
+  return bad(`"${text}" cannot name a namespace: lower-case letters, digits and "-", at most ${MAX_LABEL_LENGTH}`);
+}
+
+/** A port that is listened on; undefined for 0, which turns the listener off. */
+export function parseOptionalPort(text: string): ParsedValue<number | undefined> {
+  const port = portOf(text);
+  if (port === undefined) return bad(`"${text}" is no port, which is a number from 0 (off) to 65535`);
+  return good(port === 0 ? undefined : port);
 }
 
 /** Comma-separated; each `host`, `host:port`, an address, or `[2001:db8::1]:port`. A peer named twice counts once. */

@@ -12,18 +12,20 @@ export interface OptionRow {
   /** As printed; absent: none, or off for a switch. */
   readonly byDefault?: string;
   readonly text: string;
-  /** Accepted so that MetalLB's manifests keep working, but without effect: always, or with the files source. */
-  readonly withoutEffect?: "always" | "with-files";
+  /** The source of truth with which alone it means something; absent: both. */
+  readonly source?: "files" | "kubernetes";
+  /** Accepted so that MetalLB's manifests keep working. */
+  readonly hasNoEffect?: true;
 }
 
 const BGP = "MetalLB's, for BGP, which Arpeggio does not speak.";
-const HTTPS_METRICS = "MetalLB's, for the HTTPS metrics of the Kubernetes source.";
 
 const ROWS = [
   {
     name: "source",
-    placeholder: "files:DIR",
-    text: "Needed. The folder of manifests that pools, advertisements, Services and Nodes are read from; it is watched. --source=kubernetes is not in this release.",
+    placeholder: "files:DIR|kubernetes",
+    byDefault: "kubernetes inside a pod; needed elsewhere",
+    text: "Where pools, advertisements, Services and Nodes are read from: a folder of manifests, which is watched, or the cluster's API server.",
   },
   {
     name: "node-name",
@@ -42,7 +44,7 @@ const ROWS = [
     placeholder: "IP",
     variable: "METALLB_ML_BIND_ADDR",
     byDefault: "the source address towards the first peer",
-    text: 'Address of this node for gossip. --ml-bindaddr="" turns gossip off.',
+    text: 'Address of this node for gossip. --ml-bindaddr="" turns gossip off; with --source=kubernetes it is off, too, when this or --ml-labels is not given, and the death of a node is then detected by the API server.',
   },
   {
     name: "ml-bindport",
@@ -71,8 +73,8 @@ const ROWS = [
     name: "ml-labels",
     placeholder: "SELECTOR",
     variable: "METALLB_ML_LABELS",
-    text: "Selects the speakers' pods.",
-    withoutEffect: "with-files",
+    text: "Selects the pods of the other speakers, such as app=metallb,component=speaker.",
+    source: "kubernetes",
   },
   {
     name: "election",
@@ -122,47 +124,89 @@ const ROWS = [
   },
   { name: "version", text: "Prints the version and ends." },
   { name: "help", text: "Prints this text and ends." },
-  { name: "port", placeholder: "PORT", byDefault: "9120", text: HTTPS_METRICS, withoutEffect: "with-files" },
   {
-    name: "pod-name",
-    placeholder: "NAME",
-    variable: "METALLB_POD_NAME",
-    text: "Own pod.",
-    withoutEffect: "with-files",
+    name: "kubeconfig",
+    placeholder: "FILE",
+    byDefault: "the pod's ServiceAccount",
+    text: "How the API server is reached by a speaker that runs in no pod.",
+    source: "kubernetes",
   },
   {
     name: "namespace",
     placeholder: "NAME",
     variable: "METALLB_NAMESPACE",
-    text: "Namespace of the pools.",
-    withoutEffect: "with-files",
+    byDefault: "that of the ServiceAccount, else metallb-system",
+    text: "Where pools, advertisements and the speakers' pods are, and statuses are written.",
+    source: "kubernetes",
   },
-  { name: "tls-min-version", placeholder: "VERSION", text: HTTPS_METRICS, withoutEffect: "with-files" },
-  { name: "tls-cipher-suites", placeholder: "LIST", text: HTTPS_METRICS, withoutEffect: "with-files" },
-  { name: "tls-curve-preferences", placeholder: "LIST", text: HTTPS_METRICS, withoutEffect: "with-files" },
-  { name: "metrics-cert-dir", placeholder: "DIR", text: HTTPS_METRICS, withoutEffect: "with-files" },
+  {
+    name: "pod-name",
+    placeholder: "NAME",
+    variable: "METALLB_POD_NAME",
+    text: "This speaker's pod: the owner of the statuses that it writes.",
+    source: "kubernetes",
+  },
+  {
+    name: "port",
+    placeholder: "PORT",
+    byDefault: "9120",
+    text: "HTTPS port, on the node's address, for /metrics alone; who asks must be allowed to get /metrics. 0 turns it off.",
+    source: "kubernetes",
+  },
+  {
+    name: "metrics-plain",
+    placeholder: "IP:PORT",
+    text: "Serves /metrics without TLS and to anybody there, too.",
+    source: "kubernetes",
+  },
+  {
+    name: "metrics-cert-dir",
+    placeholder: "DIR",
+    byDefault: "a certificate of its own making",
+    text: "Folder with tls.crt and tls.key for --port; read again when they change.",
+    source: "kubernetes",
+  },
+  {
+    name: "tls-min-version",
+    placeholder: "VersionTLS12|VersionTLS13",
+    byDefault: "VersionTLS13",
+    text: "Lowest TLS version of --port.",
+    source: "kubernetes",
+  },
+  {
+    name: "tls-cipher-suites",
+    placeholder: "NAME,…",
+    text: "Cipher suites of --port under TLS 1.2, by their IANA names; not with TLS 1.3 alone, which has none to choose.",
+    source: "kubernetes",
+  },
+  {
+    name: "tls-curve-preferences",
+    placeholder: "ID,…",
+    text: "Key exchange groups of --port, best first, by their IANA numbers.",
+    source: "kubernetes",
+  },
   {
     name: "host",
     placeholder: "IP",
     variable: "METALLB_HOST",
     text: "MetalLB's, deprecated there.",
-    withoutEffect: "always",
+    hasNoEffect: true,
   },
   {
     name: "pprof-bind-address",
     placeholder: "ADDRESS",
     text: "MetalLB's, for Go's profiler.",
-    withoutEffect: "always",
+    hasNoEffect: true,
   },
   {
     name: "bgp-debounce-timeout",
     placeholder: "MS",
     variable: "METALLB_BGP_DEBOUNCE_TIMEOUT",
     text: BGP,
-    withoutEffect: "always",
+    hasNoEffect: true,
   },
-  { name: "frrk8s-namespace", placeholder: "NAME", variable: "FRRK8S_NAMESPACE", text: BGP, withoutEffect: "always" },
-  { name: "frrk8s-secret-passthrough", text: BGP, withoutEffect: "always" },
+  { name: "frrk8s-namespace", placeholder: "NAME", variable: "FRRK8S_NAMESPACE", text: BGP, hasNoEffect: true },
+  { name: "frrk8s-secret-passthrough", text: BGP, hasNoEffect: true },
 ] as const satisfies readonly OptionRow[];
 
 export type OptionName = (typeof ROWS)[number]["name"];

@@ -1,8 +1,11 @@
 /** The command line and the environment, read once into one validated value (DESIGN §4). Pure but for the `Host` it is given. */
-import { isAbsolute, join, resolve } from "node:path";
+import { join } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { addEnvironment, type CommandLine, type GivenValue, readCommandLine } from "./command-line.ts";
+import { addEnvironment, type CommandLine, readCommandLine } from "./command-line.ts";
+import { absolute, type Host } from "./host.ts";
+import { type KubernetesOptions, readKubernetes } from "./kubernetes-options.ts";
+import { OptionReader } from "./option-reader.ts";
 import {
   type ListenAddress,
   type ParsedValue,
@@ -15,6 +18,7 @@ import {
   parseSource,
   parseSwitch,
   parseText,
+  type SourceChoice,
 } from "./option-values.ts";
 import { OPTION_TABLE, type OptionName } from "./options-table.ts";
 import type { PeerName } from "./peers.ts";
@@ -46,9 +50,14 @@ export interface GossipOptions {
   readonly timing: TimingProfile;
 }
 
+export interface FilesOptions {
+  readonly kind: "files";
+  readonly folder: string;
+}
+
 export interface SpeakerOptions {
   readonly nodeName: string;
-  readonly source: { readonly kind: "files"; readonly folder: string };
+  readonly source: FilesOptions | KubernetesOptions;
   /** Absent: gossip is off. */
   readonly gossip?: GossipOptions;
   readonly http: ListenAddress;
@@ -59,14 +68,6 @@ export interface SpeakerOptions {
   readonly electionCap: (typeof ELECTION_CAPS)[number];
   readonly excludeLinksFile?: string;
   readonly cacheFolder?: string;
-}
-
-/** What the host says; the process gives real answers, tests give theirs. */
-export interface Host {
-  readonly hostname: string;
-  readonly workingFolder: string;
-  /** Whether the path names something that this process may read. */
-  isReadable(path: string): boolean;
 }
 
 export type Invocation =
@@ -83,18 +84,18 @@ export function parseOptions(
   host: Host,
 ): Invocation {
   const commandLine = addEnvironment(readCommandLine(words), environment);
-  const reader = new Reader(commandLine);
+  const reader = new OptionReader(commandLine);
   if (reader.read("help", parseSwitch, false)) return { kind: "help" };
   if (reader.read("version", parseSwitch, false)) return { kind: "version" };
-  const options = readOptions(reader, host);
+  const options = readOptions(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "");
   if (options === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
-  return { kind: "run", options, notes: notesOf(commandLine, environment) };
+  return { kind: "run", options, notes: notesOf(commandLine, options.source.kind, environment) };
 }
 
-function readOptions(reader: Reader, host: Host): SpeakerOptions | undefined {
-  const source = reader.readRequired("source", parseSource, "give --source=files:DIR, a folder of manifests");
+function readOptions(reader: OptionReader, host: Host, isInPod: boolean): SpeakerOptions | undefined {
+  const source = readSource(reader, host, isInPod);
   const nodeName = readNodeName(reader, host);
-  const gossip = readGossip(reader, host);
+  const gossip = readGossip(reader, host, source?.kind ?? "files");
   const http = readHttp(reader);
   const loadBalancerClass = reader.read("lb-class", parseText, "");
   const excludeLinksFile = readFileName(reader, host, "exclude-links-file", EXCLUDE_LINKS_FILE);
@@ -109,7 +110,7 @@ function readOptions(reader: Reader, host: Host): SpeakerOptions | undefined {
   if (source === undefined || nodeName === undefined) return undefined;
   return {
     nodeName,
-    source: { kind: "files", folder: absolute(source.folder, host) },
+    source,
     ...(gossip === undefined ? {} : { gossip }),
     http,
     ...rest,
@@ -119,8 +120,19 @@ function readOptions(reader: Reader, host: Host): SpeakerOptions | undefined {
   };
 }
 
+/** Inside a pod, as MetalLB's manifests start it, the cluster is the source unless another is named. */
+function readSource(reader: OptionReader, host: Host, isInPod: boolean): SpeakerOptions["source"] | undefined {
+  const advice = "give --source=files:DIR, a folder of manifests, or --source=kubernetes";
+  const source = isInPod
+    ? reader.read<SourceChoice | undefined>("source", parseSource, { kind: "kubernetes" })
+    : reader.readRequired<SourceChoice>("source", parseSource, advice);
+  if (source === undefined) return undefined;
+  if (source.kind === "files") return { kind: "files", folder: absolute(source.folder, host) };
+  return readKubernetes(reader, host);
+}
+
 /** As the kubelet does, the host's name is put in lower case; a name that was given is taken as it is. */
-function readNodeName(reader: Reader, host: Host): string | undefined {
+function readNodeName(reader: OptionReader, host: Host): string | undefined {
   const given = reader.read<string | undefined>("node-name", parseNodeName, undefined);
   if (given !== undefined || reader.has("node-name")) return given;
   const parsed = parseNodeName(host.hostname.trim().toLowerCase());
@@ -129,7 +141,7 @@ function readNodeName(reader: Reader, host: Host): string | undefined {
   return undefined;
 }
 
-function readGossip(reader: Reader, host: Host): GossipOptions | undefined {
+function readGossip(reader: OptionReader, host: Host, source: SourceChoice["kind"]): GossipOptions | undefined {
   const bindAddress = reader.read("ml-bindaddr", parseGossipAddress, undefined);
   const port = reader.read("ml-bindport", (text) => (text === "" ? good(GOSSIP_PORT) : parsePort(text)), GOSSIP_PORT);
   const peers = reader.read("peers", (text) => parsePeers(text, port), []);
@@ -140,8 +152,10 @@ function readGossip(reader: Reader, host: Host): GossipOptions | undefined {
   if (secretKeyFile !== undefined && !host.isReadable(secretKeyFile)) {
     reader.refuse("ml-secret-key-path", `${secretKeyFile} cannot be read`);
   }
-  if (reader.text("ml-bindaddr") === "") {
-    if (peers.length > 0) reader.refuse("peers", 'there is no gossip to meet them, because --ml-bindaddr is ""');
+  const off =
+    source === "kubernetes" ? missingForPods(reader) : reader.text("ml-bindaddr") === "" ? "ml-bindaddr" : undefined;
+  if (off !== undefined) {
+    if (peers.length > 0) reader.refuse("peers", `there is no gossip to meet them, because --${off} is ""`);
     return undefined;
   }
   return {
@@ -153,7 +167,12 @@ function readGossip(reader: Reader, host: Host): GossipOptions | undefined {
   };
 }
 
-function readHttp(reader: Reader): ListenAddress {
+/** As in MetalLB gossip is off in a cluster unless both are given. */
+function missingForPods(reader: OptionReader): OptionName | undefined {
+  return (["ml-bindaddr", "ml-labels"] as const).find((name) => (reader.text(name) ?? "") === "");
+}
+
+function readHttp(reader: OptionReader): ListenAddress {
   if (reader.has("http-address") && reader.has("health-probe-port")) {
     reader.problems.push("--http-address and --health-probe-port are both given; one of them says where to listen");
   }
@@ -162,7 +181,7 @@ function readHttp(reader: Reader): ListenAddress {
 }
 
 /** A file that was named must be there; one at its usual place may be missing. The empty text means none. */
-function readFileName(reader: Reader, host: Host, name: OptionName, usual: string): string | undefined {
+function readFileName(reader: OptionReader, host: Host, name: OptionName, usual: string): string | undefined {
   const text = reader.read(name, parseText, usual);
   if (text === "") return undefined;
   const path = absolute(text, host);
@@ -171,62 +190,23 @@ function readFileName(reader: Reader, host: Host, name: OptionName, usual: strin
   return undefined;
 }
 
-function notesOf(commandLine: CommandLine, environment: Readonly<Record<string, string | undefined>>): string[] {
-  const notes = OPTION_TABLE.filter((row) => row.withoutEffect !== undefined).flatMap((row) => {
+function notesOf(
+  commandLine: CommandLine,
+  source: SourceChoice["kind"],
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  const idle = OPTION_TABLE.filter((row) => row.hasNoEffect === true || (row.source ?? source) !== source);
+  const notes = idle.flatMap((row) => {
     const from = commandLine.given.get(row.name)?.from;
     // MetalLB's manifests set the variables always; what somebody wrote on the command line deserves an answer.
-    return from?.startsWith("--") === true ? [`${from} is given, but has no effect here`] : [];
+    return from?.startsWith("--") === true
+      ? [`${from} is given, but has no effect${row.hasNoEffect === true ? " here" : ` with --source=${source}`}`]
+      : [];
   });
   const bgpType = environment["METALLB_BGP_TYPE"] ?? "";
   return bgpType === "" ? notes : [...notes, "METALLB_BGP_TYPE is set, but this speaker does not speak BGP"];
 }
 
-function absolute(path: string, host: Host): string {
-  return isAbsolute(path) ? path : resolve(host.workingFolder, path);
-}
-
 function good<Value>(value: Value): ParsedValue<Value> {
   return { ok: true, value };
-}
-
-/** Collects a problem for each value that does not parse, so that all are listed at once. */
-class Reader {
-  readonly problems: string[];
-  readonly #given: ReadonlyMap<OptionName, GivenValue>;
-
-  constructor(commandLine: CommandLine) {
-    this.problems = [...commandLine.problems];
-    this.#given = commandLine.given;
-  }
-
-  has(name: OptionName): boolean {
-    return this.#given.has(name);
-  }
-
-  text(name: OptionName): string | undefined {
-    return this.#given.get(name)?.text;
-  }
-
-  /** `fallback` when the option is not given, and when it is wrong, so that reading goes on. */
-  read<Value>(name: OptionName, parse: (text: string) => ParsedValue<Value>, fallback: Value): Value {
-    const text = this.text(name);
-    if (text === undefined) return fallback;
-    const parsed = parse(text);
-    if (parsed.ok) return parsed.value;
-    this.refuse(name, parsed.problem);
-    return fallback;
-  }
-
-  readRequired<Value>(
-    name: OptionName,
-    parse: (text: string) => ParsedValue<Value>,
-    advice: string,
-  ): Value | undefined {
-    if (!this.has(name)) this.problems.push(`--${name} is missing: ${advice}`);
-    return this.read<Value | undefined>(name, parse, undefined);
-  }
-
-  refuse(name: OptionName, problem: string): void {
-    this.problems.push(`${this.#given.get(name)?.from ?? `--${name}`}: ${problem}`);
-  }
 }

@@ -6,7 +6,6 @@ import type { StatusDocument } from "../api/status.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
-import { FolderSource } from "../src/files/folder-source.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { type HttpServer, openHttpServer } from "../src/http/server.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
@@ -14,6 +13,7 @@ import { SystemClock } from "../src/sys/system-clock.ts";
 import { readConfigFiles, type SpeakerConfig } from "./config-files.ts";
 import type { Readiness } from "./council.ts";
 import { GOSSIP_DROP_REASONS, PACKET_DROP_REASONS } from "./drop-reasons.ts";
+import { FilesSource } from "./files-source.ts";
 import { findBindEndpoint } from "./gossip-bind.ts";
 import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, HeartbeatWatch } from "./heartbeat.ts";
 import { takeInstanceLock } from "./instance-lock.ts";
@@ -21,7 +21,7 @@ import { LeaderLog } from "./leader-log.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
 import { peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
-import { filesStatus } from "./sources.ts";
+import type { RunningSource } from "./source.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
 import { VERSION } from "./version.ts";
 import { WireClient } from "./wire-client.ts";
@@ -64,11 +64,10 @@ class MainThread {
   #wire: WireClient | undefined;
   readonly #record: RunRecord;
   #http: HttpServer | undefined;
-  #source: FolderSource | undefined;
+  #source: RunningSource | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #problems: readonly string[] = [];
   #namedPeers: readonly Endpoint[] = [];
-  #lastChangeMs: number | undefined;
   #readiness: Readiness = "reading-sources";
   #isStopping = false;
 
@@ -89,7 +88,7 @@ class MainThread {
   }
 
   async start(config: SpeakerConfig): Promise<void> {
-    const { nodeName, gossip, http, source, cacheFolder } = this.#options;
+    const { nodeName, gossip, http } = this.#options;
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => this.#stop());
     setInterval(() => beat(this.#beats, "main"), HEARTBEAT_INTERVAL_MS).unref();
     // Listening comes first: a port that is taken must be said before anything is led.
@@ -118,13 +117,21 @@ class MainThread {
     );
     this.#wire = wire;
     if (gossip !== undefined) await this.#followPeers(wire, gossip);
-    this.#source = new FolderSource({
-      folder: source.folder,
-      onChange: (snapshot, problems) => this.#sourceChanged(wire, snapshot, problems),
-      ...(cacheFolder === undefined ? {} : { cacheFolder }),
-    });
-    await this.#source.start();
-    this.#log.info("speaker started", { node: nodeName, version: VERSION, source: source.folder });
+    const source = this.#openSource(wire);
+    this.#source = source;
+    await source.start();
+    this.#log.info("speaker started", { node: nodeName, version: VERSION, source: source.location });
+  }
+
+  #openSource(wire: WireClient): RunningSource {
+    const { source, cacheFolder } = this.#options;
+    const listener = {
+      changed: (snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void =>
+        this.#sourceChanged(wire, snapshot, problems),
+    };
+    if (source.kind === "kubernetes") return this.#exits.refuse(["--source=kubernetes is not in this release"]);
+    const cache = cacheFolder === undefined ? {} : { cacheFolder };
+    return new FilesSource({ folder: source.folder, wallMs: () => this.#clock.wallMs(), ...cache }, listener);
   }
 
   /** Peers are told before the first snapshot, so that a starting node knows whether there is somebody to wait for. */
@@ -151,20 +158,14 @@ class MainThread {
     wire.tell({ kind: "peers", endpoints, named: gossip.peers.length });
   }
 
-  #sourceChanged(
-    wire: WireClient,
-    snapshot: ClusterSnapshot | undefined,
-    found: readonly { readonly sentence: string }[],
-  ): void {
-    const problems = found.map(({ sentence }) => sentence);
+  #sourceChanged(wire: WireClient, snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void {
     for (const problem of problems) {
-      if (!this.#problems.includes(problem)) this.#log.warn("manifest problem", { problem });
+      if (!this.#problems.includes(problem)) this.#log.warn("resource problem", { problem });
     }
     this.#problems = problems;
     // Nothing could be read yet, which is not the same as an empty folder: whatever stood goes on standing.
     if (snapshot === undefined) return;
     this.#snapshot = snapshot;
-    this.#lastChangeMs = this.#clock.wallMs();
     this.#tellPeers(wire);
     wire.applySnapshot(snapshot);
   }
@@ -214,12 +215,7 @@ class MainThread {
 
   async #readStatus(): Promise<StatusDocument> {
     const status = await this.#startedWire().readStatus();
-    const { folder } = this.#options.source;
-    return {
-      ...status,
-      version: VERSION,
-      sources: [filesStatus(folder, this.#snapshot, this.#problems, this.#lastChangeMs)],
-    };
+    return { ...status, version: VERSION, sources: this.#source === undefined ? [] : [this.#source.status()] };
   }
 
   #startedWire(): WireClient {

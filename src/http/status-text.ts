@@ -33,16 +33,31 @@ function formatHead({ node, version, at, startedAt, ready, election, gossip, wor
 }
 
 function formatSources({ sources, at }: StatusDocument): string {
-  const lines = sources.map(({ kind, location, state, objects, problems, lastChange }) => {
+  const lines = sources.map(({ kind, location, state, objects, problems, lastChange, watches = [] }) => {
     const counts = Object.entries(objects).map(([name, count]) => `${count} ${name}`);
     const changed = lastChange === undefined ? "" : `, changed ${formatAge(lastChange, at)} ago`;
     const head = `${"source".padEnd(9)}${location === undefined ? kind : `${kind} ${location}`}: ${state}${changed}`;
     const lists = counts.length === 0 ? [] : [`         ${counts.join(", ")}`];
-    return [head, ...lists, ...problems.map((problem) => `       ! ${problem}`)]
-      .map((line) => `${printable(line)}\n`)
-      .join("");
+    const said = [head, ...lists, ...problems.map((problem) => `       ! ${problem}`)];
+    return said.map((line) => `${printable(line)}\n`).join("") + formatWatches(watches, at);
   });
   return lines.join("");
+}
+
+function formatWatches(watches: NonNullable<StatusDocument["sources"][number]["watches"]>, at: string): string {
+  if (watches.length === 0) return "";
+  return `\n${formatTable(
+    ["KIND", "STATE", "OBJECTS", "LAST EVENT", "RECONNECTS", "RE-LISTS", "LAST ERROR"],
+    watches.map((watch) => [
+      watch.kind,
+      watch.state,
+      String(watch.objects),
+      watch.lastEvent === undefined ? "-" : `${formatAge(watch.lastEvent, at)} ago`,
+      String(watch.reconnects),
+      String(watch.relists),
+      watch.lastError ?? "-",
+    ]),
+  )}`;
 }
 
 function formatMembers({ members, at, node }: StatusDocument): string {

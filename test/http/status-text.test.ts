@@ -62,6 +62,51 @@ describe("formatStatus", () => {
     expect(reading.endsWith("no addresses\n")).to.equal(true);
   });
 
+  it("shows what every watch of the API server does", () => {
+    const text = formatStatus({
+      ...STATUS,
+      sources: [
+        {
+          kind: "kubernetes",
+          location: "https://10.96.0.1:443",
+          state: "stale",
+          objects: { Service: 2 },
+          problems: [],
+          watches: [
+            {
+              kind: "Service",
+              state: "watching",
+              objects: 2,
+              lastEvent: "2026-01-01T11:59:48.000Z",
+              reconnects: 3,
+              relists: 1,
+            },
+            {
+              kind: "Pod",
+              state: "waiting",
+              objects: 0,
+              reconnects: 0,
+              relists: 0,
+              lastError: "403: may not list pods",
+            },
+          ],
+        },
+      ],
+    });
+    expect(text).to.include(
+      [
+        "source   kubernetes https://10.96.0.1:443: stale",
+        "         2 Service",
+        "",
+        "KIND     STATE     OBJECTS  LAST EVENT  RECONNECTS  RE-LISTS  LAST ERROR",
+        "Service  watching  2        12s ago     3           1         -",
+        "Pod      waiting   0        -           0           0         403: may not list pods",
+        "",
+        "MEMBER ",
+      ].join("\n"),
+    );
+  });
+
   it("lets no member's name steer the terminal", () => {
     const [member] = STATUS.members;
     if (member === undefined) expect.fail("no example");

@@ -10,9 +10,9 @@ const ROOT = join(import.meta.dirname, "../../..");
 describe("help", () => {
   it("names every option and every environment variable", () => {
     const help = formatHelp();
-    for (const { name, variable = "", withoutEffect } of OPTION_TABLE) {
+    for (const { name, variable = "", hasNoEffect } of OPTION_TABLE) {
       expect(help).to.match(new RegExp(`^ {2}--${name}(=|$| )`, "m"));
-      if (withoutEffect === undefined) expect(help).to.include(variable);
+      if (hasNoEffect === undefined) expect(help).to.include(variable);
     }
   });
 

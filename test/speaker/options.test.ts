@@ -1,9 +1,11 @@
 import { hostname } from "node:os";
 import { expect } from "chai";
-import { type Host, parseOptions, type SpeakerOptions } from "../../speaker/options.ts";
+import type { Host } from "../../speaker/host.ts";
+import { parseOptions, type SpeakerOptions } from "../../speaker/options.ts";
 import { OPTION_TABLE } from "../../speaker/options-table.ts";
 
 const SOURCE = "--source=files:/m";
+const CLUSTER = "--source=kubernetes";
 
 function hostWith(readable: readonly string[], name = "Node-A.example.org"): Host {
   return { hostname: name, workingFolder: "/work", isReadable: (path) => readable.includes(path) };
@@ -34,6 +36,55 @@ describe("parseOptions", () => {
       ignoresCordon: false,
       electionCap: "auto",
     });
+  });
+
+  it("reads the cluster with what MetalLB's manifests give: variables, and arguments for the port and the log", () => {
+    const environment = {
+      KUBERNETES_SERVICE_HOST: "10.96.0.1",
+      METALLB_NODE_NAME: "n1",
+      METALLB_POD_NAME: "speaker-x2b5k",
+      METALLB_HOST: "192.0.2.1",
+      METALLB_ML_BIND_ADDR: "192.0.2.1",
+      METALLB_ML_LABELS: "app=metallb,component=speaker",
+    };
+    const options = run(["--port=9121", "--log-level=info"], environment, { ...BARE, podNamespace: "lb" });
+    expect(options.source).to.deep.equal({
+      kind: "kubernetes",
+      namespace: "lb",
+      podName: "speaker-x2b5k",
+      podSelector: "app=metallb,component=speaker",
+      httpsMetrics: { port: 9121, tls: { minVersion: "", cipherSuites: "", curvePreferences: "" } },
+    });
+    expect(options.gossip).to.deep.include({ bindAddress: "192.0.2.1", port: 7946 });
+  });
+
+  it("reads every option of the cluster", () => {
+    const words = `--kubeconfig=k --namespace=lb --pod-name=p --ml-labels=a=b --port=0 --metrics-plain=127.0.0.1:9121`;
+    expect(run([CLUSTER, ...words.split(" ")], {}, hostWith(["/work/k"])).source).to.deep.equal({
+      kind: "kubernetes",
+      kubeconfig: "/work/k",
+      namespace: "lb",
+      podName: "p",
+      podSelector: "a=b",
+      plainMetrics: { ip: "127.0.0.1", port: 9121 },
+    });
+    const tls = "--metrics-cert-dir=c --tls-min-version=VersionTLS12 --tls-cipher-suites=X --tls-curve-preferences=29";
+    expect(run([CLUSTER, ...tls.split(" ")]).source).to.deep.equal({
+      kind: "kubernetes",
+      namespace: "metallb-system",
+      podSelector: "",
+      httpsMetrics: {
+        port: 9120,
+        certificateFolder: "/work/c",
+        tls: { minVersion: "VersionTLS12", cipherSuites: "X", curvePreferences: "29" },
+      },
+    });
+  });
+
+  it("turns gossip off in a cluster as MetalLB does: without an address or without labels", () => {
+    expect(run([CLUSTER, "--ml-bindaddr=192.0.2.1"])).to.not.have.property("gossip");
+    expect(run([CLUSTER, "--ml-labels=a=b"])).to.not.have.property("gossip");
+    expect(run([CLUSTER, "--ml-labels=a=b", "--ml-bindaddr=192.0.2.1"])).to.have.property("gossip");
   });
 
   it("takes this host's own name", () => {
@@ -109,7 +160,7 @@ describe("parseOptions", () => {
       "--peer is not an option of the speaker; is --peers meant?",
       '"extra" is not an option',
       "--log-level needs a value: all|debug|info|warn|error|none",
-      "--source is missing: give --source=files:DIR, a folder of manifests",
+      "--source is missing: give --source=files:DIR, a folder of manifests, or --source=kubernetes",
       '--ml-bindport: "79x" is no port, which is a number from 1 to 65535',
       '--election: "best" is none of auto, metallb, arpeggio',
     ]);
@@ -122,8 +173,12 @@ describe("parseOptions", () => {
   });
 
   for (const [words, begin] of [
-    [["--source=kubernetes"], "--source: kubernetes is not in this release"],
-    [["--source=files:"], '--source: "files:" is not of the form files:DIR'],
+    [["--source=files:"], '--source: "files:" is neither of the form files:DIR nor kubernetes'],
+    [[CLUSTER, "--namespace=A"], '--namespace: "A" cannot name a namespace'],
+    [[CLUSTER, "--port=65536"], '--port: "65536" is no port, which is a number from 0 (off) to 65535'],
+    [[CLUSTER, "--metrics-plain=9121"], '--metrics-plain: "9121" is not of the form'],
+    [[CLUSTER, "--kubeconfig=/k"], "--kubeconfig: /k cannot be read"],
+    [[CLUSTER, "--peers=a"], '--peers: there is no gossip to meet them, because --ml-bindaddr is ""'],
     [
       [SOURCE, "--http-address=127.0.0.1:1", "--health-probe-port=1"],
       "--http-address and --health-probe-port are both",
@@ -159,7 +214,7 @@ describe("parseOptions", () => {
     const invocation = parseOptions(words, environment, BARE);
     expect(invocation).to.have.property("kind", "run");
     expect(invocation).to.have.deep.property("notes", [
-      "--port is given, but has no effect here",
+      "--port is given, but has no effect with --source=files",
       "--bgp-debounce-timeout is given, but has no effect here",
       "--frrk8s-secret-passthrough is given, but has no effect here",
       "METALLB_BGP_TYPE is set, but this speaker does not speak BGP",
@@ -174,10 +229,11 @@ describe("parseOptions", () => {
 
   it("knows --version", () => expect(parseOptions(["-version"], {}, BARE)).to.deep.equal({ kind: "version" }));
 
-  for (const { name, placeholder } of OPTION_TABLE) {
+  for (const { name, placeholder, source } of OPTION_TABLE) {
     it(`--${name} is read: a value that cannot be right changes what comes out`, () => {
       const word = placeholder === undefined ? `--${name}` : `--${name}=\u0001`;
-      expect(parseOptions([SOURCE, word], {}, BARE)).to.not.deep.equal(parseOptions([SOURCE], {}, BARE));
+      const base = source === "kubernetes" ? CLUSTER : SOURCE;
+      expect(parseOptions([base, word], {}, BARE)).to.not.deep.equal(parseOptions([base], {}, BARE));
     });
   }
 });

@@ -1,0 +1,69 @@
+/** The options of `--source=kubernetes`. Pure but for the `Host` it is given. */
+import { absolute, type Host } from "./host.ts";
+import type { OptionReader } from "./option-reader.ts";
+import {
+  type ListenAddress,
+  parseListenAddress,
+  parseNamespace,
+  parseOptionalPort,
+  parseText,
+} from "./option-values.ts";
+
+/** MetalLB's (DESIGN D17). */
+const METRICS_PORT = 9_120;
+/** Of whoever runs outside any pod and names none. */
+const USUAL_NAMESPACE = "metallb-system";
+
+/** TLS of the metrics port, as written; whoever opens the port reads it. */
+export interface TlsOptions {
+  readonly minVersion: string;
+  readonly cipherSuites: string;
+  readonly curvePreferences: string;
+}
+
+export interface HttpsMetricsOptions {
+  readonly port: number;
+  /** Absent: a certificate of its own making. */
+  readonly certificateFolder?: string;
+  readonly tls: TlsOptions;
+}
+
+export interface KubernetesOptions {
+  readonly kind: "kubernetes";
+  /** Absent: the pod's ServiceAccount. */
+  readonly kubeconfig?: string;
+  readonly namespace: string;
+  /** Absent: it runs in no pod, so nothing that it writes has an owner. */
+  readonly podName?: string;
+  /** Label selector of the speakers' pods; empty: gossip is off. */
+  readonly podSelector: string;
+  /** Absent: off. */
+  readonly httpsMetrics?: HttpsMetricsOptions;
+  readonly plainMetrics?: ListenAddress;
+}
+
+export function readKubernetes(reader: OptionReader, host: Host): KubernetesOptions {
+  const kubeconfig = reader.read("kubeconfig", parseText, "");
+  if (kubeconfig !== "" && !host.isReadable(absolute(kubeconfig, host))) {
+    reader.refuse("kubeconfig", `${absolute(kubeconfig, host)} cannot be read`);
+  }
+  const podName = reader.read("pod-name", parseText, "");
+  const port = reader.read<number | undefined>("port", parseOptionalPort, METRICS_PORT);
+  const plainMetrics = reader.read<ListenAddress | undefined>("metrics-plain", parseListenAddress, undefined);
+  const certificates = reader.read("metrics-cert-dir", parseText, "");
+  const tls = {
+    minVersion: reader.read("tls-min-version", parseText, ""),
+    cipherSuites: reader.read("tls-cipher-suites", parseText, ""),
+    curvePreferences: reader.read("tls-curve-preferences", parseText, ""),
+  };
+  const certificateFolder = certificates === "" ? {} : { certificateFolder: absolute(certificates, host) };
+  return {
+    kind: "kubernetes",
+    ...(kubeconfig === "" ? {} : { kubeconfig: absolute(kubeconfig, host) }),
+    namespace: reader.read("namespace", parseNamespace, undefined) ?? host.podNamespace ?? USUAL_NAMESPACE,
+    ...(podName === "" ? {} : { podName }),
+    podSelector: reader.read("ml-labels", parseText, ""),
+    ...(port === undefined ? {} : { httpsMetrics: { port, tls, ...certificateFolder } }),
+    ...(plainMetrics === undefined ? {} : { plainMetrics }),
+  };
+}
