@@ -190,7 +190,9 @@ class MainThread {
   }
 
   #faces(): Parameters<typeof openHttpServer>[0] {
+    const metrics = (): Promise<string> => this.#readMetrics();
     return {
+      version: VERSION,
       readStatus: () => this.#readStatus(),
       readAddress: async (ip) => this.#wire?.readAddress(ip),
       health: () => {
@@ -202,15 +204,18 @@ class MainThread {
         ok: this.#readiness === "ready",
         sentences: [READINESS_SENTENCES[this.#readiness], ...this.#problems],
       }),
-      metrics: async () => {
-        const [status, totals] = await Promise.all([this.#readStatus(), this.#startedWire().takeTotals()]);
-        this.#metrics.applyStatus(status);
-        this.#metrics.applyCounters(totals.counters);
-        this.#metrics.observe(totals.timings);
-        return this.#metrics.text();
-      },
+      // With a cluster they are served to whoever may read them, and not to everybody on this host.
+      ...(this.#options.source.kind === "files" ? { metrics } : {}),
       setStepDown: (isWanted) => this.#wire?.tell({ kind: "step-down", isWanted }),
     };
+  }
+
+  async #readMetrics(): Promise<string> {
+    const [status, totals] = await Promise.all([this.#readStatus(), this.#startedWire().takeTotals()]);
+    this.#metrics.applyStatus(status);
+    this.#metrics.applyCounters(totals.counters);
+    this.#metrics.observe(totals.timings);
+    return this.#metrics.text();
   }
 
   async #readStatus(): Promise<StatusDocument> {

@@ -9,11 +9,13 @@ import { formatAddress } from "./address-text.ts";
 import { within } from "./deadline.ts";
 import { compileCheck } from "./document-check.ts";
 import { prefersJson } from "./negotiation.ts";
+import { openApiDocument } from "./openapi.ts";
 import { formatStatus } from "./status-text.ts";
 import { printable } from "./table.ts";
 
 /** What the speaker shows, asked for at each request. */
 export interface Faces {
+  readonly version: string;
   readStatus(): StatusDocument | Promise<StatusDocument>;
   /** undefined: no Service has this address. */
   readAddress(ip: Ip): AddressDocument | undefined | Promise<AddressDocument | undefined>;
@@ -21,8 +23,8 @@ export interface Faces {
   health(): { readonly ok: boolean; readonly sentence: string };
   /** Whether the node may lead; the sentences say which part is not ready. */
   readiness(): { readonly ok: boolean; readonly sentences: readonly string[] };
-  /** Prometheus' text format. */
-  metrics(): Promise<string>;
+  /** Prometheus' text format; absent: it is served elsewhere. */
+  metrics?(): Promise<string>;
   /** true: step down until further notice; false: no longer. */
   setStepDown(isWanted: boolean): void | Promise<void>;
 }
@@ -116,9 +118,12 @@ function addProbeRoutes(app: FastifyInstance, faces: Faces, deadlineMs: number):
     const { ok, sentences } = faces.readiness();
     return sendText(reply.code(ok ? 200 : 503), sentences.map((sentence) => `${sentence}\n`).join(""));
   });
-  app.get("/metrics", async (_request, reply) =>
-    reply.type(METRICS_TYPE).send(await within(deadlineMs, faces.metrics())),
-  );
+  const metrics = faces.metrics?.bind(faces);
+  if (metrics !== undefined) {
+    app.get("/metrics", async (_request, reply) => reply.type(METRICS_TYPE).send(await within(deadlineMs, metrics())));
+  }
+  const openApi = `${JSON.stringify(openApiDocument(faces.version, metrics !== undefined))}\n`;
+  app.get("/openapi.json", async (_request, reply) => reply.type(JSON_TYPE).send(openApi));
 }
 
 function addStepDownRoutes(app: FastifyInstance, faces: Faces): void {

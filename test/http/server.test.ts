@@ -26,6 +26,7 @@ describe("HTTP server", () => {
     error: (_message: string, fields?: LogFields) => void logged.push(fields),
   };
   const faces = (): Faces => ({
+    version: "1.2.3",
     readStatus: () => STATUS,
     readAddress: (ip) => {
       asked.push(ip);
