@@ -7,12 +7,16 @@ const closed = { additionalProperties: false } as const;
 
 const ServiceAllocation = Type.Object(
   {
-    priority: Type.Optional(Type.Integer({ default: 0, description: "Lower wins; 0 or none comes last" })),
-    namespaces: Type.Optional(Type.Array(Type.String())),
-    namespaceSelectors: Type.Optional(Type.Array(LabelSelectorSchema)),
-    serviceSelectors: Type.Optional(Type.Array(LabelSelectorSchema)),
+    priority: Type.Optional(Type.Integer({ description: "Lower wins; 0 or none comes last." })),
+    namespaces: Type.Optional(Type.Array(Type.String(), { description: "By name; none and no selector: all." })),
+    namespaceSelectors: Type.Optional(
+      Type.Array(LabelSelectorSchema, { description: "Namespaces by their labels; one that matches is enough." }),
+    ),
+    serviceSelectors: Type.Optional(
+      Type.Array(LabelSelectorSchema, { description: "Services by their labels; one that matches is enough." }),
+    ),
   },
-  closed,
+  { ...closed, description: "Which Services the pool is for; absent: all." },
 );
 
 export const IPAddressPoolSchema = Resource("IPAddressPool", "metallb.io/v1beta1", {
@@ -20,10 +24,14 @@ export const IPAddressPoolSchema = Resource("IPAddressPool", "metallb.io/v1beta1
     {
       addresses: Type.Array(Type.String(), {
         minItems: 1,
-        description: "Prefixes (192.0.2.0/24) or ranges (192.0.2.10-192.0.2.20)",
+        description: "Prefixes (192.0.2.0/24) or ranges (192.0.2.10-192.0.2.20).",
       }),
-      autoAssign: Type.Optional(Type.Boolean({ default: true })),
-      avoidBuggyIPs: Type.Optional(Type.Boolean({ default: false, description: "Not .0 and .255" })),
+      autoAssign: Type.Optional(
+        Type.Boolean({ default: true, description: "Whether Services that name no pool may get addresses of it." }),
+      ),
+      avoidBuggyIPs: Type.Optional(
+        Type.Boolean({ default: false, description: "Addresses that end in .0 and .255 are not given." }),
+      ),
       serviceAllocation: Nullable(ServiceAllocation),
     },
     closed,

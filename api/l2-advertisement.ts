@@ -6,22 +6,36 @@ import { Nullable, Resource } from "./object-meta.ts";
 const closed = { additionalProperties: false } as const;
 
 const PreferredNode = Type.Object(
-  { weight: Type.Integer({ minimum: 1, maximum: 100 }), preference: LabelSelectorSchema },
+  {
+    weight: Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      format: "int32",
+      description: "Added up over everything that matches a node; the highest sum leads.",
+    }),
+    preference: LabelSelectorSchema,
+  },
   closed,
 );
 
-const Selectors = Type.Array(LabelSelectorSchema);
+const selectors = (description: string) => Type.Optional(Type.Array(LabelSelectorSchema, { description }));
 
 export const L2AdvertisementSchema = Resource("L2Advertisement", "metallb.io/v1beta1", {
   spec: Nullable(
     Type.Object(
       {
-        ipAddressPools: Type.Optional(Type.Array(Type.String(), { description: "By name; unknown names are ignored" })),
-        ipAddressPoolSelectors: Type.Optional(Selectors),
-        nodeSelectors: Type.Optional(Selectors),
-        interfaces: Type.Optional(Type.Array(Type.String(), { description: "Link names" })),
-        serviceSelectors: Type.Optional(Selectors),
-        preferredNodeSelectors: Type.Optional(Type.Array(PreferredNode)),
+        ipAddressPools: Type.Optional(
+          Type.Array(Type.String(), {
+            description: "Pools by name; unknown names are ignored. No name and no selector: all pools.",
+          }),
+        ),
+        ipAddressPoolSelectors: selectors("Pools by their labels; one that matches is enough."),
+        nodeSelectors: selectors("Nodes that may lead, by their labels; none: all."),
+        interfaces: Type.Optional(Type.Array(Type.String(), { description: "Names of links; none: all." })),
+        serviceSelectors: selectors("Services by their labels; none: all."),
+        preferredNodeSelectors: Type.Optional(
+          Type.Array(PreferredNode, { description: "Nodes that lead rather than others, if they can." }),
+        ),
       },
       closed,
     ),
