@@ -20,7 +20,9 @@ export type ErrorCode =
   /** The wire thread gave no answer in time. */
   | "ERR_THREAD_SILENT"
   /** The address in an option is no address of this host. */
-  | "ERR_BIND_ADDRESS";
+  | "ERR_BIND_ADDRESS"
+  /** The Kubernetes API server gave no answer: no connection, none in time, or one that broke off. */
+  | "ERR_API_UNREACHABLE";
 
 /** A fault of our own or of the user's configuration, with a stable `code`. */
 export class ArpeggioError extends Error {

@@ -26,7 +26,26 @@ export function poolFacts({ metadata, spec }: IPAddressPoolResource): PoolFacts 
     const entry = parsePoolEntry(text);
     return entry.ok ? [entry.value] : [];
   });
-  return { name: metadata.name, labels: metadata.labels ?? {}, ranges };
+  const allocation = allocationFacts(spec.serviceAllocation);
+  return {
+    name: metadata.name,
+    labels: metadata.labels ?? {},
+    ranges,
+    ...(allocation === undefined ? {} : { allocation }),
+  };
+}
+
+/** Undefined when it lets every Service in. */
+function allocationFacts(
+  allocation: IPAddressPoolResource["spec"]["serviceAllocation"],
+): PoolFacts["allocation"] | undefined {
+  const { namespaces = [], namespaceSelectors = [], serviceSelectors = [] } = allocation ?? {};
+  if (namespaces.length + namespaceSelectors.length + serviceSelectors.length === 0) return undefined;
+  return {
+    namespaces,
+    namespaceSelectors: namespaceSelectors.map(selectorFacts),
+    serviceSelectors: serviceSelectors.map(selectorFacts),
+  };
 }
 
 export function advertisementFacts({ metadata, spec }: L2AdvertisementResource): AdvertisementFacts {

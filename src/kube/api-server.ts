@@ -1,4 +1,4 @@
-/** The port to a Kubernetes API server: single requests, and watches as streams of text. What fails to arrive rejects; an HTTP error does not. */
+/** The port to a Kubernetes API server: single requests, and answers as streams of bytes. What fails to arrive rejects; an HTTP error does not. */
 
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -9,6 +9,8 @@ export interface ApiRequest {
   readonly body?: unknown;
   /** Of the body; a PATCH says here which kind it is. Absent: application/json. */
   readonly contentType?: string;
+  /** The form of the answer. Absent: application/json. */
+  readonly accept?: string;
 }
 
 export interface ApiAnswer {
@@ -20,13 +22,13 @@ export interface ApiAnswer {
   readonly retryAfterSeconds?: number;
 }
 
-/** What a watch tells, in order; after `ended` nothing more comes. */
+/** What a streamed answer tells, in order; after `ended` nothing more comes. */
 export interface StreamListener {
   /** The answer's head is there. */
   opened(status: number, retryAfterSeconds?: number): void;
-  /** Bytes, as they came: lines may be split anywhere. */
+  /** Bytes, as they came: lines and objects may be split anywhere. */
   data(bytes: Uint8Array): void;
-  /** The end, with an error text when it was none of ours. */
+  /** The end, with an error text when the answer is not whole. */
   ended(error?: string): void;
 }
 
@@ -35,9 +37,9 @@ export interface ApiServer {
   readonly url: string;
   /** Rejects with an ArpeggioError of code `ERR_API_UNREACHABLE` when no answer came within the limit. */
   request(request: ApiRequest): Promise<ApiAnswer>;
-  /** A GET whose body is read as it comes. The function that is returned ends it; `ended` is not called then. */
+  /** A GET whose body is read as it comes, on a connection of its own while it lasts. The function ends it; `ended` is not called then. */
   stream(request: ApiRequest, listener: StreamListener): () => void;
-  /** Reads the token anew before the next request: the last one was refused (401). */
+  /** Reads the credentials anew before the next request: the last ones were refused (401). */
   refreshCredentials(): void;
   close(): void;
 }

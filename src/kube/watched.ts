@@ -66,6 +66,7 @@ export interface ResourceProblem {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+  readonly uid: string;
   readonly sentence: string;
   /** not-served: a BGP kind. refused: invalid, or overlaps an older pool. */
   readonly problem: "refused" | "not-served";
