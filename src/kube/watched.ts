@@ -55,9 +55,11 @@ export interface WatchedPod extends ObjectIdentity {
 /** Read at the moment of writing; undefined collections were not listed yet. */
 export interface WatchedObjects {
   serviceUid(namespace: string, name: string): string | undefined;
+  /** Those of the speaker's namespace, by name. */
   readonly l2Statuses: ReadonlyMap<string, WatchedL2Status> | undefined;
   /** `null`: listed, and absent. */
   readonly configurationState: WatchedConfigurationState | null | undefined;
+  /** Those of the speaker's namespace, by name. */
   readonly pods: ReadonlyMap<string, WatchedPod> | undefined;
 }
 
