@@ -16,8 +16,14 @@ import {
 const ANSWER_TIMEOUT_MS = 1_000;
 const SWEEP_MS = 10;
 
+/** So long without a turn of the loop, and this process stood still: a machine that was paused has lost nobody's SYN. */
+const STOOD_STILL_MS = 100;
+
 interface OpenRequest {
   readonly startMs: number;
+  /** The same and the next by runningMs(). */
+  readonly startRunningMs: number;
+  connectedRunningMs?: number;
   readonly socket: Socket;
   connectedMs?: number;
   text: string;
@@ -28,12 +34,24 @@ const requests: RequestRecord[] = [];
 const open = new Set<OpenRequest>();
 let lastNode = "";
 
+let lastTurnMs = monotonicMs();
+let stoodStillMs = 0;
+
+/** monotonicMs() without the time in which this process stood still. Asked at every turn. */
+function runningMs(): number {
+  const nowMs = monotonicMs();
+  if (nowMs - lastTurnMs > STOOD_STILL_MS) stoodStillMs += nowMs - lastTurnMs;
+  lastTurnMs = nowMs;
+  return nowMs - stoodStillMs;
+}
+
 function send(address: string, port: number): void {
   const socket = connect({ host: address, port, noDelay: true });
-  const request: OpenRequest = { startMs: monotonicMs(), socket, text: "" };
+  const request: OpenRequest = { startMs: monotonicMs(), startRunningMs: runningMs(), socket, text: "" };
   open.add(request);
   socket.once("connect", () => {
     request.connectedMs = monotonicMs();
+    request.connectedRunningMs = runningMs();
     socket.write("GET / HTTP/1.1\r\nHost: lab.example.org\r\nConnection: close\r\n\r\n");
   });
   socket.on("data", (chunk: Buffer) => {
@@ -48,9 +66,9 @@ function send(address: string, port: number): void {
 
 function end(request: OpenRequest, outcome: RequestRecord["outcome"], node?: string): void {
   if (!open.delete(request)) return;
-  const { startMs, connectedMs, socket } = request;
+  const { startMs, startRunningMs, connectedMs, connectedRunningMs = runningMs(), socket } = request;
   const endMs = monotonicMs();
-  const isLate = (connectedMs ?? endMs) - startMs > SYN_TIMEOUT_MS;
+  const isLate = connectedRunningMs - startRunningMs > SYN_TIMEOUT_MS;
   requests.push({
     startMs,
     endMs,
@@ -68,11 +86,11 @@ function end(request: OpenRequest, outcome: RequestRecord["outcome"], node?: str
 
 /** Gives up on requests whose time is over. */
 function sweep(): void {
-  const nowMs = monotonicMs();
+  const nowMs = runningMs();
   for (const request of open) {
-    const { startMs, connectedMs } = request;
-    if (connectedMs === undefined && nowMs - startMs > SYN_TIMEOUT_MS) end(request, "silent");
-    if (connectedMs !== undefined && nowMs - connectedMs > ANSWER_TIMEOUT_MS) end(request, "broken");
+    const { startRunningMs, connectedRunningMs } = request;
+    if (connectedRunningMs === undefined && nowMs - startRunningMs > SYN_TIMEOUT_MS) end(request, "silent");
+    if (connectedRunningMs !== undefined && nowMs - connectedRunningMs > ANSWER_TIMEOUT_MS) end(request, "broken");
   }
 }
 

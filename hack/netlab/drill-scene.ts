@@ -13,11 +13,11 @@ import { ADDRESSES, type Host } from "./topology.ts";
 const CLIENT_PROGRAM = join(import.meta.dirname, "client-main.js");
 const WATCHER_PROGRAM = join(import.meta.dirname, "watcher-main.js");
 
-/** MetalLB's worst measured take-over is 7.6 s; what takes twice that will not come. */
-const TAKE_OVER_TIMEOUT_MS = 15_000;
+/** MetalLB's worst measured take-over is 7.6 s; what takes four times that will not come. */
+const TAKE_OVER_TIMEOUT_MS = 30_000;
 /** Rejoining a healed member may take a round of 10 s and a wait for it to settle of another 10 s. */
 const AGREE_TIMEOUT_MS = 45_000;
-const START_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 30_000;
 /** Requests before the deed, so that the client's neighbour entry is older than the second in which Linux ignores news. */
 const WARM_UP_MS = 1_200;
 
@@ -51,7 +51,7 @@ export class DrillScene {
     await sleep(WARM_UP_MS);
   }
 
-  /** Until another node than the leader has both claimed the address and answered a request since the deed; false: 15 s went by. */
+  /** Until another node than the leader has both claimed the address and answered a request since the deed; false: 30 s went by. */
   async takeOver(deedMs: number): Promise<boolean> {
     const { leader } = this;
     const frame = await this.#watcher.waitFor(

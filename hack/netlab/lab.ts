@@ -1,5 +1,5 @@
 /** A lab: its folder, and what is started and stopped on its nodes. */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildManifests } from "./manifests.ts";
 import { buildNetwork, removeNetwork } from "./network.ts";
@@ -31,6 +31,12 @@ export const DEFAULT_LAB = "arpeggio";
 /** The same whatever the environment says: `down` must find what `up` started. The lab is root's in any case. */
 export function labFolder(name: string): string {
   return join("/run", `arpeggio-lab-${name}`);
+}
+
+/** Names of all labs that left a folder, up or not. */
+export function labNames(): readonly string[] {
+  const prefix = "arpeggio-lab-";
+  return readdirSync("/run").flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
 }
 
 /** The lab of that name that was brought up earlier, or undefined. */

@@ -8,7 +8,7 @@ import type { Host } from "./topology.ts";
 
 const REQUEST_TIMEOUT_MS = 2_000;
 const POLL_MS = 100;
-const READY_TIMEOUT_MS = 20_000;
+const READY_TIMEOUT_MS = 40_000;
 
 /** Undefined: the speaker gives no answer. */
 export async function fetchStatus(lab: Lab, node: Host): Promise<StatusDocument | undefined> {

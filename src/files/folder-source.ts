@@ -154,7 +154,11 @@ export class FolderSource {
   }
 
   async #judge(name: string, text: string, signature: string, before: KnownFile | undefined): Promise<KnownFile> {
-    if (before?.text === text) return { ...before, signature };
+    if (before?.text === text) {
+      // Written again as it was: an emptiness seen meanwhile is over, and the next one is a new one.
+      const { emptySinceMs: _, ...same } = before;
+      return { ...same, signature };
+    }
     const emptySinceMs = before?.emptySinceMs ?? performance.now();
     const pieces = splitDocuments(text);
     if (pieces.length === 0 && (before?.state.objects.length ?? 0) > 0 && before !== undefined) {

@@ -4,7 +4,7 @@ import { runDrill } from "../../hack/netlab/run-drill.ts";
 import { DRILL_ADDRESS } from "../../hack/netlab/topology.ts";
 import { useLab } from "../support/lab.ts";
 
-const DRILL_TIMEOUT_MS = 90_000;
+const DRILL_TIMEOUT_MS = 180_000;
 
 describe("when an address moves on purpose", function () {
   this.timeout(DRILL_TIMEOUT_MS);

@@ -19,6 +19,8 @@ export const TIMING: Timing = {
   probeTimeoutMs: 150,
   gossipIntervalMs: 30,
   pushPullIntervalMs: 2_000,
+  suspicionMult: 6,
+  tcpTimeoutMs: 5_000,
 };
 
 export interface NodeOptions {

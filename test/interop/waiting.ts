@@ -1,5 +1,5 @@
 /** A growing list of events, and a way to wait for one of them. */
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 30_000;
 
 export class EventList<Event> {
   readonly all: Event[] = [];

@@ -22,7 +22,7 @@ describe("a speaker alone, asked by ARP", () => {
   let asker: SegmentHost;
 
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     asker = await SegmentHost.open(testLab().lab.topology.client);
     await waitForQuiet(testLab());
   });
@@ -55,7 +55,7 @@ describe("a speaker alone, asked by ARP", () => {
   });
 
   it("is seen by arping as one MAC, the leader's", async () => {
-    const arping = inNamespace(asker.host.namespace, ["arping", "-c", "2", "-w", "4", "-I", "eth0", ADDRESS]);
+    const arping = inNamespace(asker.host.namespace, ["arping", "-c", "2", "-w", "8", "-I", "eth0", ADDRESS]);
     const text = await runCommand(arping);
     const macs = text.match(/\[[0-9A-F:]+\]/gi)?.map((mac) => mac.slice(1, -1).toLowerCase());
     expect(new Set(macs)).to.deep.equal(new Set([leaderMac(testLab())]));
@@ -71,7 +71,7 @@ describe("a speaker alone, asked by ARP", () => {
   });
 
   it("makes arping's duplicate address detection find the address in use", async () => {
-    const arping = inNamespace(asker.host.namespace, ["arping", "-D", "-c", "2", "-w", "2", "-I", "eth0", ADDRESS]);
+    const arping = inNamespace(asker.host.namespace, ["arping", "-D", "-c", "2", "-w", "8", "-I", "eth0", ADDRESS]);
     // Exit code 1: somebody answered.
     const result = await runCommand(arping).catch(({ cause }: { cause: { code: number } }) => cause.code);
     expect(result).to.equal(1);

@@ -18,8 +18,8 @@ const IPV6 = "2001:db8::100" as Ip;
 const OTHER_MAC = "02:00:00:00:00:77" as Mac;
 const THIRD_MAC = "02:00:00:00:00:78" as Mac;
 
-/** A link that comes up counts after 2 s (DESIGN D3); a socket is opened again within another second. */
-const BACK_TIMEOUT_MS = 8_000;
+/** A link that comes up counts after 2 s (DESIGN D3); a socket is opened again within another second; the rest is for a busy machine. */
+const BACK_TIMEOUT_MS = 15_000;
 
 describe("a speaker whose link changes", () => {
   const testLab = useLab(1);
@@ -31,7 +31,7 @@ describe("a speaker whose link changes", () => {
     asker = await SegmentHost.open(testLab().lab.topology.client);
   });
   beforeEach(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await waitForQuiet(testLab());
   });
   after(() => asker?.close());
@@ -69,12 +69,12 @@ describe("a speaker whose link changes", () => {
   }
 
   it("announces and answers again on a link that was removed and put back", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     await expectAnnouncedAndAnswered(node.mac, () => replaceLink(testLab().lab.topology, node));
   });
 
   it("announces and answers again when the carrier was lost and is back", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const { faults } = testLab();
     await expectAnnouncedAndAnswered(node.mac, async () => {
       faults.pullCable(node);
@@ -84,7 +84,7 @@ describe("a speaker whose link changes", () => {
   });
 
   it("announces a changed MAC, and answers with it", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const setMac = (mac: Mac) => runIpBatch(node.namespace, [`link set eth0 address ${mac}`]);
     await expectAnnouncedAndAnswered(OTHER_MAC, () => setMac(OTHER_MAC));
     await setMac(node.mac);
@@ -92,7 +92,7 @@ describe("a speaker whose link changes", () => {
   });
 
   it("answers on a renamed link", async function () {
-    this.timeout(30_000);
+    this.timeout(60_000);
     for (const [from, to] of [
       ["eth0", "lan0"],
       ["lan0", "eth0"],
@@ -107,7 +107,7 @@ describe("a speaker whose link changes", () => {
   });
 
   it("goes on answering when the link gets another address, and announces nothing", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const before = asker.claims(IPV4).length;
     await runIpBatch(node.namespace, ["addr add 192.0.2.90/24 dev eth0", "addr add 2001:db8::90/64 dev eth0 nodad"]);
     await expectAnswered(node.mac);
@@ -115,7 +115,7 @@ describe("a speaker whose link changes", () => {
   });
 
   it("announces and answers an address that a new Service brings", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const added = "192.0.2.115" as Ip;
     const file = join(manifestFolder(testLab().lab, node), "services.yaml");
     const text = readFileSync(file, "utf8");
@@ -126,9 +126,8 @@ describe("a speaker whose link changes", () => {
   });
 
   it("knows the links as they are after more news than its netlink socket holds", async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     const addresses = Array.from({ length: 3_000 }, (_, index) => `127.1.${index >> 8}.${index & 255}/32`);
-    const announced = asker.waitForClaim(IPV4, ({ source }) => source === THIRD_MAC, BACK_TIMEOUT_MS);
     signalSpeaker(testLab().lab, node, "SIGSTOP");
     await runIpBatch(
       node.namespace,
@@ -137,6 +136,7 @@ describe("a speaker whose link changes", () => {
     // The socket is full: nobody tells the speaker of this one.
     await runIpBatch(node.namespace, [`link set eth0 address ${THIRD_MAC}`]);
     expect(await netlinkDrops(node), "messages that the kernel dropped").to.be.greaterThan(0);
+    const announced = asker.waitForClaim(IPV4, ({ source }) => source === THIRD_MAC, BACK_TIMEOUT_MS);
     signalSpeaker(testLab().lab, node, "SIGCONT");
     expect((await announced)?.source, "announced").to.equal(THIRD_MAC);
     await expectAnswered(THIRD_MAC);

@@ -30,7 +30,7 @@ describe("a speaker alone, asked by Neighbor Discovery", () => {
   let leader: Mac;
 
   before(async function () {
-    this.timeout(20_000);
+    this.timeout(60_000);
     asker = await SegmentHost.open(testLab().lab.topology.client);
     leader = testLab().node("n1").mac;
     await waitForQuiet(testLab());
@@ -66,9 +66,9 @@ describe("a speaker alone, asked by Neighbor Discovery", () => {
   });
 
   it("is seen by ndisc6 as one MAC, the leader's", async () => {
-    const ndisc6 = inNamespace(asker.host.namespace, ["ndisc6", "-m", "-r", "1", "-w", "500", ADDRESS, "eth0"]);
+    const ndisc6 = inNamespace(asker.host.namespace, ["ndisc6", "-m", "-r", "3", "-w", "1000", ADDRESS, "eth0"]);
     const macs = (await runCommand(ndisc6)).match(/(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/gi);
-    expect(macs?.map((mac) => mac.toLowerCase())).to.deep.equal([leader]);
+    expect(new Set(macs?.map((mac) => mac.toLowerCase()))).to.deep.equal(new Set([leader]));
   });
 
   it("answers a solicitation without source link-layer option to the frame's source", async () => {
@@ -90,7 +90,9 @@ describe("a speaker alone, asked by Neighbor Discovery", () => {
 
   it("makes the kernel's duplicate address detection refuse the address", async () => {
     const { namespace } = testLab().lab.topology.watcher;
-    await runCommand(inNamespace(namespace, ["sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/eth0/accept_dad"]));
+    // Asked three times, a second apart, so that a machine that stands still for a moment has no say in it.
+    const settings = "cd /proc/sys/net/ipv6/conf/eth0 && echo 1 > accept_dad && echo 3 > dad_transmits";
+    await runCommand(inNamespace(namespace, ["sh", "-c", settings]));
     await runCommand(["ip", "-n", namespace, "addr", "add", `${ADDRESS}/64`, "dev", "eth0"]);
     const flags = await waitForDadResult(namespace);
     await runCommand(["ip", "-n", namespace, "addr", "del", `${ADDRESS}/64`, "dev", "eth0"]);

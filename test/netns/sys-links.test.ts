@@ -27,6 +27,10 @@ async function untilLink(
   return find(event) ?? event.links[0] ?? expect.fail("no links");
 }
 
+function hasLinkLocal(links: readonly Link[]): boolean {
+  return links.some(({ name, addresses }) => name === "eth0" && addresses.some((ip) => ip.startsWith("fe80:")));
+}
+
 describeNetns("LinkWatcher on a real kernel", (lab) => {
   let near = "";
   let far = "";
@@ -52,7 +56,7 @@ describeNetns("LinkWatcher on a real kernel", (lab) => {
   });
 
   it("reports the link-local address once it is assigned", async () => {
-    await untilLink(child, "eth0", (link) => link?.addresses.some((ip) => ip.startsWith("fe80:")) === true);
+    await child.event<LinksEvent>(({ kind, links }) => kind === "links" && hasLinkLocal(links));
   });
 
   it("reports an address that is added, and its prefix", async () => {
@@ -101,6 +105,10 @@ describeNetns("LinkWatcher on a real kernel", (lab) => {
   });
 
   it("is silent when nothing that it reports has changed", async () => {
+    // The last news of the new link is its link-local address, a second after the others.
+    while (!hasLinkLocal((await child.call("links")) as readonly Link[])) {
+      await child.event<LinksEvent>((event) => event.kind === "links");
+    }
     child.forget();
     lab.ip(near, "link set eth0 mtu 1400");
     lab.ip(near, "route add 203.0.113.0/24 via 192.0.2.9");

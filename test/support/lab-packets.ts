@@ -11,7 +11,9 @@ import { ALL_NODES, multicastMacOf, solicitedNodeGroupOf } from "../../src/packe
 import type { PacketsCommand, PacketsReport } from "./lab-packets-main.ts";
 
 const PROGRAM = join(import.meta.dirname, "lab-packets-main.js");
-const ANSWER_TIMEOUT_MS = 3_000;
+/** A program that starts on a busy machine. */
+const START_TIMEOUT_MS = 20_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 /** Far more than a busy machine adds to a flood. */
 const FLOOD_TIMEOUT_MS = 20_000;
 
@@ -35,7 +37,8 @@ export class SegmentHost {
 
   static async open(host: Host): Promise<SegmentHost> {
     const opened = new SegmentHost(host);
-    await opened.#process.waitFor((report) => report.kind === "open", ANSWER_TIMEOUT_MS);
+    const report = await opened.#process.waitFor((one) => one.kind === "open", START_TIMEOUT_MS);
+    if (report === undefined) throw new Error("the test's host does not start");
     return opened;
   }
 

@@ -5,8 +5,11 @@
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface, type Interface } from "node:readline";
+import { errnoOf } from "../../src/base/errors.ts";
 
 const PREFIX = "arpeggio-test";
+/** What nobody waits for in vain when all is well: a child that starts on a busy machine, a kernel that is slow to tell. */
+const EVENT_TIMEOUT_MS = 15_000;
 
 /** A sanitizer's library belongs into the Node children only, not into `ip`. */
 const { LD_PRELOAD: preload, ...environment } = process.env;
@@ -171,7 +174,7 @@ export class NetnsChild {
   }
 
   /** Waits until an event of the child satisfies `isWanted`, among those not waited for yet. */
-  async event<Event>(isWanted: (event: Event) => boolean, timeoutMs = 5_000): Promise<Event> {
+  async event<Event>(isWanted: (event: Event) => boolean, timeoutMs = EVENT_TIMEOUT_MS): Promise<Event> {
     const deadlineMs = performance.now() + timeoutMs;
     for (;;) {
       const index = this.#events.findIndex((event) => isWanted(event as Event));
@@ -264,22 +267,25 @@ function run(program: string, args: readonly string[], input?: string): string {
 
 let hasRemoved = false;
 
-/** Namespaces of test processes that are no more. */
+/** Namespaces of test processes that are no more; one with our own id was another, for we have made none yet. */
 function removeLeftOvers(): void {
   if (hasRemoved) return;
   hasRemoved = true;
   for (const line of run("ip", ["netns", "list"]).split("\n")) {
     const match = /^(arpeggio-test-(\d+)-\S+)/.exec(line);
-    if (match?.[1] === undefined || isAlive(Number(match[2]))) continue;
+    if (match?.[1] === undefined) continue;
+    const pid = Number(match[2]);
+    if (pid !== process.pid && isAlive(pid)) continue;
     run("ip", ["netns", "delete", match[1]]);
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Whether there is a process of that id, whosever it is. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return errnoOf(error) === "EPERM";
   }
 }

@@ -106,6 +106,8 @@ func main() {
 	config.ProbeInterval, config.ProbeTimeout = *probe, *probe/2
 	config.GossipInterval = 30 * time.Millisecond
 	config.PushPullInterval = 2 * time.Second
+	// Patient, so that a busy machine is neither a dead member nor a failed push/pull.
+	config.SuspicionMult, config.TCPTimeout = 6, 5*time.Second
 	config.Logger = log.New(logLines{}, "", 0)
 	config.Events = events{}
 	mine := &delegate{meta: unhex(*meta), state: bytes.Repeat([]byte{0xab}, *state)}
@@ -128,10 +130,10 @@ func obey(list *memberlist.Memberlist, mine *delegate, verb, argument string) {
 		_, err := list.Join([]string{argument})
 		answer(verb, err)
 	case "leave":
-		answer(verb, list.Leave(2*time.Second))
+		answer(verb, list.Leave(10*time.Second))
 	case "meta":
 		mine.setMeta(unhex(argument))
-		answer(verb, list.UpdateNode(2*time.Second))
+		answer(verb, list.UpdateNode(10*time.Second))
 	case "send", "send-reliable":
 		to, message, _ := strings.Cut(argument, " ")
 		answer(verb, send(list, verb, to, unhex(message)))
