@@ -4,6 +4,7 @@ import type { EndpointSliceResource } from "../../api/endpoint-slice.ts";
 import type { IPAddressPoolResource } from "../../api/ip-address-pool.ts";
 import type { L2AdvertisementResource } from "../../api/l2-advertisement.ts";
 import type { LabelSelectorResource } from "../../api/label-selector.ts";
+import type { NamespaceResource } from "../../api/namespace.ts";
 import type { NodeResource } from "../../api/node.ts";
 import type { ServiceResource } from "../../api/service.ts";
 import { parsePoolEntry } from "./pool-entry.ts";
@@ -12,6 +13,7 @@ import type {
   EndpointFacts,
   EndpointSliceFacts,
   LabelSelector,
+  NamespaceFacts,
   NodeFacts,
   PoolFacts,
   ServiceFacts,
@@ -97,6 +99,10 @@ export function endpointSliceFacts({ metadata, endpoints }: EndpointSliceResourc
     serviceName,
     endpoints: (endpoints ?? []).map(endpointFacts),
   };
+}
+
+export function namespaceFacts({ metadata }: NamespaceResource): NamespaceFacts {
+  return { name: metadata.name, labels: metadata.labels ?? {} };
 }
 
 export function nodeFacts({ metadata, spec, status }: NodeResource): NodeFacts {

@@ -2,10 +2,10 @@
  * What a folder of files says, with the last good form of everything that is broken now (DESIGN D2, §4). Pure: a file's state
  * follows from its state before and its text; the snapshot follows from all states.
  */
+import { lastGood, overlapOf } from "../desired/last-good.ts";
 import type { ClusterSnapshot, PoolFacts } from "../desired/snapshot.ts";
 import { SNAPSHOT_KINDS, type SnapshotChange } from "../desired/snapshot-difference.ts";
 import { compareText } from "../desired/text-order.ts";
-import { rangesOverlap } from "../net/prefix.ts";
 import { parseChunk, splitDocuments } from "./parse-documents.ts";
 import { type Finding, type ObjectName, type ProblemKind, type ReadDocument, readDocument } from "./read-resource.ts";
 
@@ -62,7 +62,7 @@ export function readFileState(
       for (const { name, line, change, refusal } of document.objects) {
         if (refusal !== undefined) say(refusal);
         if (name === undefined) hasNameless = true;
-        const known = refusal === undefined ? change : lastGood(previous, name, change);
+        const known = refusal === undefined ? change : lastGoodOf(previous, name, change);
         if (name !== undefined && known !== undefined) objects.push({ name, line: at(line), change: known });
       }
     }
@@ -123,26 +123,16 @@ function problemOf(file: string, { kind, line, sentence }: Finding): SourceProbl
   return { kind, file, line, sentence: `${file}:${line}: ${sentence}` };
 }
 
-/** The last good form; a refused pool keeps its old ranges and those it can still read, so that no address is lost. */
-function lastGood(
+/** The last good form of an object; `now`: what is readable of it. */
+function lastGoodOf(
   previous: FileState | undefined,
   name: ObjectName | undefined,
   now: SnapshotChange | undefined,
 ): SnapshotChange | undefined {
-  const before = previous?.objects.find((held) => held.name.kind === name?.kind && held.name.key === name.key)?.change;
-  if (before?.facts === undefined) return now;
-  if (before.kind !== "pools" || now?.kind !== "pools") return before;
-  return { ...before, facts: { ...before.facts, ranges: unionOf(before.facts, now.facts) } };
-}
-
-function unionOf(before: PoolFacts, now: PoolFacts | undefined): PoolFacts["ranges"] {
-  const added = (now?.ranges ?? []).filter(
-    (range) =>
-      !before.ranges.some(
-        ({ first, last, family }) => family === range.family && first === range.first && last === range.last,
-      ),
+  return lastGood(
+    previous?.objects.find((held) => held.name.kind === name?.kind && held.name.key === name.key)?.change,
+    now,
   );
-  return [...before.ranges, ...added];
 }
 
 function missingFrom(objects: readonly HeldObject[], previous: FileState | undefined): readonly HeldObject[] {
@@ -155,7 +145,7 @@ function overlaps(snapshot: ClusterSnapshot, places: ReadonlyMap<string, string>
   const problems: SourceProblem[] = [];
   const seen: PoolFacts[] = [];
   for (const pool of snapshot.pools.values()) {
-    const other = seen.find(({ ranges }) => ranges.some((a) => pool.ranges.some((b) => rangesOverlap(a, b))));
+    const other = seen.find((before) => overlapOf(before, pool) !== undefined);
     seen.push(pool);
     if (other === undefined) continue;
     const [file = "", line = "1"] = (places.get(`pools ${pool.name}`) ?? "").split(/:(?=\d+$)/);

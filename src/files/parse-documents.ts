@@ -1,5 +1,6 @@
 /** Text of a manifest file as documents that know their lines. YAML 1.2; JSON is a part of it. Pure. */
 import { type Document, isMap, isScalar, LineCounter, parseAllDocuments } from "yaml";
+import type { FieldPath } from "../desired/sentence.ts";
 
 /** A piece of a file between document markers. */
 export interface Chunk {
@@ -7,9 +8,6 @@ export interface Chunk {
   /** Line of the file, counted from 1, that the piece begins on. */
   readonly firstLine: number;
 }
-
-/** Steps into a value: keys and indexes. */
-export type FieldPath = readonly (string | number)[];
 
 export interface ParsedDocument {
   readonly value: unknown;

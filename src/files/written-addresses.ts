@@ -2,8 +2,8 @@
 import { SERVICE_ANNOTATIONS } from "../../api/annotations.ts";
 import type { ServiceResource } from "../../api/service.ts";
 import { ingressAddresses } from "../desired/resource-facts.ts";
+import { type Fault, fault } from "../desired/sentence.ts";
 import { parseIp } from "../net/ip.ts";
-import { type Fault, fault } from "./sentence.ts";
 
 /** The status, else the annotation (its newer name wins by being there), else `spec.loadBalancerIP`, else none. */
 export function writtenAddresses(service: ServiceResource): readonly string[] {

@@ -2,10 +2,9 @@
 import type { IPAddressPoolResource } from "../../api/ip-address-pool.ts";
 import type { L2AdvertisementResource } from "../../api/l2-advertisement.ts";
 import type { LabelSelectorResource } from "../../api/label-selector.ts";
-import { type PoolEntryDrop, parsePoolEntry } from "../desired/pool-entry.ts";
 import { type Range, rangesOverlap } from "../net/prefix.ts";
-import type { FieldPath } from "./parse-documents.ts";
-import { type Fault, fault } from "./sentence.ts";
+import { type PoolEntryDrop, parsePoolEntry } from "./pool-entry.ts";
+import { type Fault, type FieldPath, fault } from "./sentence.ts";
 
 const ENTRY_MUST: Readonly<Record<PoolEntryDrop, string>> = {
   "not-a-prefix-or-range": "must be a prefix such as 192.0.2.0/24 or a range such as 192.0.2.10-192.0.2.20",

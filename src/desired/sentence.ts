@@ -1,6 +1,8 @@
 /** What is wrong with an object, as a sentence that names field and value (DESIGN §4). Pure. */
 import type { TLocalizedValidationError } from "typebox/error";
-import type { FieldPath } from "./parse-documents.ts";
+
+/** Steps into a value: keys and indexes. */
+export type FieldPath = readonly (string | number)[];
 
 const LONGEST_VALUE = 60;
 
