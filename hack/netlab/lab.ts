@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildManifests } from "./manifests.ts";
-import { buildNetwork, removeNetwork } from "./network.ts";
+import { buildNetwork, removeNetwork, serveBehindNat } from "./network.ts";
 import { killProcess, livingPid, recordedRoles, signalProcess, startProcess, waitUntilGone } from "./processes.ts";
-import { asInstrument } from "./run-command.ts";
+import { asInstrument, inNamespace } from "./run-command.ts";
 import { buildTopology, type Host, type Topology } from "./topology.ts";
 
 export interface Lab {
@@ -59,6 +59,7 @@ export async function createLab(name: string, nodes: number): Promise<Lab> {
   writeFileSync(join(lab.folder, "lab.json"), JSON.stringify({ nodes }));
   try {
     await buildNetwork(lab.topology);
+    await Promise.all(lab.topology.nodes.map(serveBehindNat));
     for (const node of lab.topology.nodes) startBackend(lab, node);
   } catch (error) {
     await destroyLab(lab);
@@ -91,7 +92,7 @@ export function doorSocket(lab: Lab, node: Host): string {
 export function startSpeaker(lab: Lab, node: Host): void {
   const folder = nodeFolder(lab, node);
   const peers = lab.topology.nodes.filter(({ name }) => name !== node.name).map(({ ipv4 }) => ipv4);
-  startProcess(folder, "speaker", node.namespace, [
+  const argv = [
     process.execPath,
     "--max-semi-space-size=2",
     SPEAKER_BUNDLE,
@@ -101,13 +102,14 @@ export function startSpeaker(lab: Lab, node: Host): void {
     `--ml-bindaddr=${node.ipv4}`,
     `--ml-secret-key-path=${join(folder, "key")}`,
     `--cache-dir=${join(folder, "cache")}`,
-  ]);
+  ];
+  startProcess(folder, "speaker", inNamespace(node.namespace, argv));
 }
 
 export function startBackend(lab: Lab, node: Host): void {
   if (livingPid(nodeFolder(lab, node), "backend") !== undefined) return;
   const argv = asInstrument([process.execPath, BACKEND_PROGRAM, node.name, doorSocket(lab, node)]);
-  startProcess(nodeFolder(lab, node), "backend", node.namespace, argv);
+  startProcess(nodeFolder(lab, node), "backend", inNamespace(node.namespace, argv));
 }
 
 export function signalSpeaker(lab: Lab, node: Host, signal: NodeJS.Signals): boolean {

@@ -25,7 +25,6 @@ export async function buildNetwork(topology: Topology): Promise<void> {
   await configureHost(topology.remote, "198.51.100.1", "2001:db8:1::1");
   await openSwitch(topology);
   await openRouter(topology);
-  await Promise.all(topology.nodes.map(serveBehindNat));
 }
 
 /** Removes whatever of the lab exists, and nothing else. */
@@ -95,7 +94,7 @@ async function openRouter({ router }: Topology): Promise<void> {
 }
 
 /** What kube-proxy does on a node: the pool's addresses are on no link, and still every node forwards them to a backend. */
-async function serveBehindNat(node: Host): Promise<void> {
+export async function serveBehindNat(node: Host): Promise<void> {
   const ports = `tcp dport { ${SERVICE_PORTS.join(", ")} }`;
   await runCommand(
     inNamespace(node.namespace, ["nft", "-f", "-"]),
@@ -109,7 +108,7 @@ async function serveBehindNat(node: Host): Promise<void> {
   );
 }
 
-async function setSysctls(namespace: string, settings: readonly string[]): Promise<void> {
+export async function setSysctls(namespace: string, settings: readonly string[]): Promise<void> {
   const script = settings.map((setting) => setting.replace(/^(.*)=(.*)$/, "echo $2 > /proc/sys/$1")).join(" && ");
   await runCommand(inNamespace(namespace, ["sh", "-c", script]));
 }

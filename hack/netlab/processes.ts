@@ -2,11 +2,10 @@
  * Processes that outlive the command that started them. Each has a record in the state folder, `ROLE.pid` with its id and
  * the kernel's start time of it, so that an id that was given to another process meanwhile is never signalled.
  */
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inNamespace } from "./run-command.ts";
 
 interface ProcessRecord {
   readonly pid: number;
@@ -18,18 +17,22 @@ interface ProcessRecord {
 const KILL_TIMEOUT_MS = 5_000;
 const POLL_MS = 5;
 
-/** Starts `argv` in the namespace with its output in `folder/role.log`, and records it. */
-export function startProcess(folder: string, role: string, namespace: string, argv: readonly string[]): void {
+/** Starts `argv` with its output in `folder/role.log`, and records it; with "ipc" it has a channel to us as long as we live. */
+export function startProcess(folder: string, role: string, argv: readonly string[], channel?: "ipc"): ChildProcess {
   mkdirSync(folder, { recursive: true });
   const log = openSync(join(folder, `${role}.log`), "a");
-  const [command = "", ...rest] = inNamespace(namespace, argv);
-  const child = spawn(command, rest, { detached: true, stdio: ["ignore", log, log] });
+  const [command = "", ...rest] = argv;
+  const child = spawn(command, rest, {
+    detached: true,
+    stdio: ["ignore", log, log, ...(channel === undefined ? [] : [channel])],
+  });
   closeSync(log);
   const { pid } = child;
   const startTicks = pid === undefined ? undefined : startTicksOf(pid);
   if (pid === undefined || startTicks === undefined) throw new Error(`${argv.join(" ")} could not be started`);
   child.unref();
   writeFileSync(join(folder, `${role}.pid`), `${pid} ${startTicks}\n`);
+  return child;
 }
 
 /** Sends the signal if the recorded process still lives; says whether it did. */

@@ -45,6 +45,8 @@ export interface Topology {
   readonly watcher: Host;
   readonly router: Host;
   readonly remote: Host;
+  /** More hosts on the segment. */
+  readonly others: readonly Host[];
 }
 
 /** Services of the lab; addresses of one line have one leader. */
@@ -68,7 +70,8 @@ export const ADDRESSES: readonly Ip[] = [...new Set(SERVICES.flatMap(({ addresse
 /** The address that drills are about unless told otherwise. */
 export const DRILL_ADDRESS = "192.0.2.100" as Ip;
 
-export function buildTopology(name: string, nodes: number): Topology {
+/** `others`: names of more hosts on the segment; their addresses end in 5 and up. */
+export function buildTopology(name: string, nodes: number, others: readonly string[] = []): Topology {
   if (!/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) {
     throw new ArpeggioError(
       "ERR_CONFIG_INVALID",
@@ -90,12 +93,13 @@ export function buildTopology(name: string, nodes: number): Topology {
       ipv4: "198.51.100.2" as Ip,
       ipv6: "2001:db8:1::2" as Ip,
     },
+    others: others.map((other, index) => hostOf(name, other, 5 + index)),
   };
 }
 
 /** The hosts that have a port on the switch; the port is named like the host. */
 export function segmentHosts(topology: Topology): readonly Host[] {
-  return [...topology.nodes, topology.client, topology.watcher, topology.router];
+  return [...topology.nodes, topology.client, topology.watcher, topology.router, ...topology.others];
 }
 
 export function allNamespaces(topology: Topology): readonly string[] {

@@ -1,0 +1,109 @@
+// Command pod is the program in the cluster's own images: "pause", the process of a pod's sandbox, and "backend", which
+// answers HTTP with the names of its pod and node. "get" is for hosts of the cluster's network, without any image.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "pause" {
+		pause()
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "backend" {
+		backend()
+		return
+	}
+	if len(os.Args) == 4 && os.Args[1] == "get" {
+		get(os.Args[2], os.Args[3])
+		return
+	}
+	fmt.Fprintln(os.Stderr, "usage: pod pause | backend | get URL TIMEOUT")
+	os.Exit(2)
+}
+
+// get prints the body of an answer with status 200, asked for as JSON where there is a choice; anything else ends with 1.
+func get(url, timeout string) {
+	limit, err := time.ParseDuration(timeout)
+	if err != nil {
+		fail(err)
+	}
+	request, err := http.NewRequest(http.MethodGet, url, nil)
+	if err != nil {
+		fail(err)
+	}
+	request.Header.Set("Accept", "application/json, */*;q=0.5")
+	client := http.Client{Timeout: limit}
+	response, err := client.Do(request)
+	if err != nil {
+		fail(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
+		fail(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		fail(fmt.Errorf("status %s", response.Status))
+	}
+}
+
+func fail(err error) {
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// pause reaps what the pod's containers leave to it, and ends when it is told to.
+func pause() {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGCHLD)
+	for received := range signals {
+		if received != syscall.SIGCHLD {
+			return
+		}
+		for {
+			if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); pid <= 0 || err != nil {
+				break
+			}
+		}
+	}
+}
+
+// backend listens on PORT (8080) and answers "POD NODE" with POD_NAME and NODE_NAME, ready until it exits. On SIGTERM it ends the requests
+// that are open; its preStop hook is to sleep until no proxy sends it new ones.
+func backend() {
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "8080"
+	}
+	answer := []byte(os.Getenv("POD_NAME") + " " + os.Getenv("NODE_NAME") + "\n")
+	server := &http.Server{
+		Addr:              ":" + port,
+		ReadHeaderTimeout: 10 * time.Second,
+		Handler: http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
+			response.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			_, _ = response.Write(answer)
+		}),
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	ended := make(chan struct{})
+	go func() {
+		<-signals
+		limit, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		_ = server.Shutdown(limit)
+		close(ended)
+	}()
+	if err := server.ListenAndServe(); err != http.ErrServerClosed {
+		fail(err)
+	}
+	<-ended
+}

@@ -1,0 +1,163 @@
+/**
+ * A real cluster for tests of test/kube/*.test.ts: three nodes with kubelets, Arpeggio's manifests applied (see hack/kube-cluster). It is
+ * brought up once, by the first file that asks, and removed when the whole run ends.
+ *
+ * ```ts
+ * describe("…", () => {
+ *   const kube = useCluster();
+ *   it("…", async () => {
+ *     await kube().kubectl(["apply", "-f", "-"], "apiVersion: v1\n…");
+ *     const service = await kube().get<Service>("service/web");
+ *     await kube().until("web is answered", () => kube().request("http://192.0.2.100/"));
+ *   });
+ * });
+ * ```
+ *
+ * `KUBE_CLUSTER=NAME` takes a cluster that `hack/kube --name NAME up` left running, and leaves it running. Without root, or before
+ * anybody has built Kubernetes, the tests are skipped, aloud; hack/test skips none.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { createCluster, destroyCluster, findCluster } from "../../hack/kube-cluster/cluster.ts";
+import { POD_PROGRAM, packOwnImages } from "../../hack/kube-cluster/images.ts";
+import { insideNode } from "../../hack/kube-cluster/inside.ts";
+import { installArpeggio } from "../../hack/kube-cluster/install.ts";
+import { kubectl } from "../../hack/kube-cluster/kubectl.ts";
+import { findNodeTools } from "../../hack/kube-cluster/node-tools.ts";
+import { BUILD_TIMEOUT_MS, findPlane } from "../../hack/kube-cluster/plane.ts";
+import type { Cluster } from "../../hack/kube-cluster/topology.ts";
+import { inNamespace, runCommand } from "../../hack/netlab/run-command.ts";
+import type { Host } from "../../hack/netlab/topology.ts";
+
+const NODES = 3;
+const POLL_MS = 100;
+const REQUEST_TIMEOUT = "1s";
+const DESTROY_TIMEOUT_MS = 60_000;
+
+/** The cluster of this run, for the `describe` that calls. */
+export function useCluster(): () => TestCluster {
+  before(async function () {
+    this.timeout(BUILD_TIMEOUT_MS);
+    shared ??= startShared(rootOf(this.test?.parent));
+    const started = await shared;
+    if (typeof started === "string") {
+      process.stdout.write(`    skipped: ${started}\n`);
+      this.skip();
+    }
+    current = started;
+  });
+  return () => {
+    if (current === undefined) throw new Error("the cluster is not up");
+    return current;
+  };
+}
+
+/** The cluster, or why there is none. */
+let shared: Promise<TestCluster | string> | undefined;
+let current: TestCluster | undefined;
+
+async function startShared(root: Mocha.Suite): Promise<TestCluster | string> {
+  const name = process.env["KUBE_CLUSTER"];
+  if (name !== undefined) {
+    const running = findCluster(name);
+    return running === undefined ? `no cluster ${name} is up` : new TestCluster(running);
+  }
+  if (process.getuid?.() !== 0) return "namespaces and control groups need root";
+  const binary = await findPlane();
+  if (binary === undefined) return "Kubernetes is not built yet: hack/kube up";
+  const nodeTools = await findNodeTools();
+  if (nodeTools === undefined) return "the node's tools are not there yet: hack/kube up";
+  const own = `test-${process.pid}`;
+  root.afterAll("removes the cluster", async function () {
+    this.timeout(DESTROY_TIMEOUT_MS);
+    const made = findCluster(own);
+    if (made !== undefined) await destroyCluster(made);
+  });
+  await packOwnImages();
+  const cluster = await createCluster(own, NODES, { binary, nodeTools });
+  await installArpeggio(cluster);
+  return new TestCluster(cluster);
+}
+
+function rootOf(suite: Mocha.Suite | undefined): Mocha.Suite {
+  if (suite === undefined) throw new Error("useCluster() stands in a describe");
+  return suite.parent === undefined ? suite : rootOf(suite.parent);
+}
+
+export interface BackendAnswer {
+  readonly pod: string;
+  readonly node: string;
+}
+
+export class TestCluster {
+  readonly cluster: Cluster;
+
+  constructor(cluster: Cluster) {
+    this.cluster = cluster;
+  }
+
+  /** kubectl as the administrator (`--as=NAME` for somebody else), with `input` on its standard input; throws with what it said. */
+  kubectl(args: readonly string[], input = ""): Promise<string> {
+    return kubectl(this.cluster, args, input);
+  }
+
+  /** `kubectl get ARGUMENT... -o json`. */
+  async get<Shape>(...args: readonly string[]): Promise<Shape> {
+    return JSON.parse(await this.kubectl(["get", ...args, "-o", "json"])) as Shape;
+  }
+
+  /** Applies objects, given as YAML or JSON. */
+  async apply(text: string): Promise<void> {
+    await this.kubectl(["apply", "-f", "-"], text);
+  }
+
+  /** Writes the Service's load-balancer addresses, as the allocator will. */
+  async assign(service: string, addresses: readonly string[], namespace = "default"): Promise<void> {
+    const patch = JSON.stringify({ status: { loadBalancer: { ingress: addresses.map((ip) => ({ ip })) } } });
+    await this.kubectl([
+      "patch",
+      "service",
+      service,
+      "-n",
+      namespace,
+      "--subresource=status",
+      "--type=merge",
+      "-p",
+      patch,
+    ]);
+  }
+
+  node(name: string): Host {
+    const node = this.cluster.topology.nodes.find((one) => one.name === name);
+    if (node === undefined) throw new Error(`the cluster has no node ${name}`);
+    return node;
+  }
+
+  /** One request from the client, outside the cluster, to a backend; undefined when nothing answers within a second. */
+  async request(url: string): Promise<BackendAnswer | undefined> {
+    const { client } = this.cluster.topology;
+    const argv = inNamespace(client.namespace, [POD_PROGRAM, "get", url, REQUEST_TIMEOUT]);
+    const text = await runCommand(argv).catch(() => "");
+    const [pod, node] = text.trim().split(" ");
+    return pod === undefined || node === undefined ? undefined : { pod, node };
+  }
+
+  /** Runs a command inside a node: its files, its processes, its network. */
+  onNode(name: string, argv: readonly string[]): Promise<string> {
+    return runCommand(insideNode(this.cluster, this.node(name), argv));
+  }
+
+  /** Asks again and again until the check gives something else than undefined or false, or throws with what was waited for. */
+  async until<Wanted>(
+    what: string,
+    check: () => Promise<Wanted | undefined | false>,
+    timeoutMs = 20_000,
+  ): Promise<Wanted> {
+    const deadlineMs = performance.now() + timeoutMs;
+    for (;;) {
+      const found = await check();
+      if (found !== undefined && found !== false) return found;
+      if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
+      await sleep(POLL_MS);
+    }
+  }
+}
