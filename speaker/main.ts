@@ -34,6 +34,16 @@ const host = {
   isReadable,
   ...(podNamespace === "" ? {} : { podNamespace }),
 };
+if (process.argv[2] === "make-key") {
+  const { runMakeKey } = await import("./make-key.ts");
+  const keyHost = {
+    ...host,
+    environment: process.env,
+    print: (text: string) => void process.stdout.write(text),
+    complain: (text: string) => void process.stderr.write(text),
+  };
+  process.exit(await runMakeKey(process.argv.slice(3), keyHost));
+}
 const invocation = parseOptions(process.argv.slice(2), process.env, host);
 switch (invocation.kind) {
   case "help":

@@ -22,7 +22,9 @@ export type ErrorCode =
   /** The address in an option is no address of this host. */
   | "ERR_BIND_ADDRESS"
   /** The Kubernetes API server gave no answer: no connection, none in time, or one that broke off. */
-  | "ERR_API_UNREACHABLE";
+  | "ERR_API_UNREACHABLE"
+  /** The Kubernetes API server answered that it will not do it. */
+  | "ERR_API_REFUSED";
 
 /** A fault of our own or of the user's configuration, with a stable `code`. */
 export class ArpeggioError extends Error {
