@@ -1,19 +1,22 @@
 /**
  * Fills the blocks of README.md that show what the program really says, between `<!-- NAME: begin …` and `<!-- NAME: end -->`.
- * usage: node hack/readme.ts options | COMMAND | node hack/readme.ts status
+ * usage: node hack/readme.ts options | node hack/readme.ts signals | COMMAND | node hack/readme.ts status
+ * `signals` writes docs/signals.md instead.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { formatOptionsTable } from "../speaker/help.ts";
+import { formatSignals } from "./signals-page.ts";
 
 const README = join(import.meta.dirname, "../README.md");
 
 const [, , name] = process.argv;
 if (name === "options") replaceBlock(name, formatOptionsTable());
 else if (name === "status") replaceBlock(name, `\`\`\`\n${(await text(process.stdin)).trimEnd()}\n\`\`\`\n`);
+else if (name === "signals") writeFileSync(join(import.meta.dirname, "../docs/signals.md"), formatSignals());
 else {
-  process.stderr.write("usage: node hack/readme.ts options | COMMAND | node hack/readme.ts status\n");
+  process.stderr.write("usage: node hack/readme.ts options | signals | COMMAND | node hack/readme.ts status\n");
   process.exitCode = 2;
 }
 
