@@ -3,7 +3,13 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
 
-const ENTRY_POINTS = [
+export interface EntryPoint {
+  /** Name of the output file without its ending. */
+  readonly out: string;
+  readonly in: string;
+}
+
+const ENTRY_POINTS: readonly EntryPoint[] = [
   { out: "speaker", in: "speaker/main.ts" },
   { out: "wire", in: "speaker/wire.ts" },
 ];
@@ -15,12 +21,21 @@ const REQUIRE =
 /** Costs 10 MB of memory, and the files source never needs it. */
 const ON_DEMAND = "node_modules/@kubernetes/client-node/";
 
-/** @throws when a package that is to be loaded on demand is loaded at start */
-export async function bundleSpeaker(root: string, outdir: string, withSourceMaps: boolean): Promise<Metafile> {
+/**
+ * `others`: more programs beside the speaker, on the same chunks.
+ * @throws when a package that is to be loaded on demand is loaded at start
+ */
+export async function bundleSpeaker(
+  root: string,
+  outdir: string,
+  withSourceMaps: boolean,
+  others: readonly EntryPoint[] = [],
+): Promise<Metafile> {
+  const entryPoints = [...ENTRY_POINTS, ...others];
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ENTRY_POINTS,
+    entryPoints,
     outdir,
     bundle: true,
     splitting: true,
@@ -35,7 +50,7 @@ export async function bundleSpeaker(root: string, outdir: string, withSourceMaps
     banner: { js: REQUIRE },
     logLevel: "warning",
   });
-  for (const { out } of ENTRY_POINTS) {
+  for (const { out } of entryPoints) {
     const early = inputsAtStart(metafile, `${out}.js`).find((input) => input.startsWith(ON_DEMAND));
     if (early !== undefined) throw new Error(`${out}.js loads ${early} at start; import it on demand`);
   }

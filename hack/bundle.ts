@@ -1,19 +1,28 @@
 /**
- * The speaker as it ships: dist/bundle with speaker.js, the wire thread's wire.js, their chunks, and the addon beside them.
- * What a module loads by URL lies beside it, so the folder is flat and can be copied anywhere. Run after hack/build.
+ * The programs as they ship: dist/bundle with speaker.js, the wire thread's wire.js, arpeggio.js, their chunks, and the addon
+ * beside them. What a module loads by URL lies beside it, so the folder is flat and can be copied anywhere. dist/bin has the
+ * commands for a PATH. Run after hack/build.
  */
-import { copyFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundleSpeaker } from "./bundle-speaker.ts";
 
 const root = join(import.meta.dirname, "..");
 const outdir = join(root, "dist/bundle");
+const bin = join(root, "dist/bin");
 const addon = join(root, "dist/src/sys/addon.node");
 
+/** kubectl takes a program of the second name as its own command `arpeggio`. */
+const COMMANDS = ["arpeggio", "kubectl-arpeggio"];
+
 if (!existsSync(addon)) throw new Error("dist/src/sys/addon.node is missing: run hack/build");
-const { outputs } = await bundleSpeaker(root, outdir, true);
+const { outputs } = await bundleSpeaker(root, outdir, true, [{ out: "arpeggio", in: "cli/main.ts" }]);
 writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
 copyFileSync(addon, join(outdir, "addon.node"));
+rmSync(bin, { recursive: true, force: true });
+mkdirSync(bin);
+chmodSync(join(outdir, "arpeggio.js"), 0o755);
+for (const command of COMMANDS) symlinkSync("../bundle/arpeggio.js", join(bin, command));
 for (const file of Object.keys(outputs).filter((name) => name.endsWith(".js"))) {
   process.stdout.write(`${(statSync(join(root, file)).size / 1024).toFixed(0).padStart(6)} kB  ${file}\n`);
 }

@@ -1,6 +1,7 @@
 /** The options as a person reads them: `--help`, and the table in README.md. Pure. */
+
+import { VERSION } from "../src/base/version.ts";
 import { OPTION_TABLE, type OptionRow } from "./options-table.ts";
-import { VERSION } from "./version.ts";
 
 /** Columns of an old terminal. */
 const WIDTH = 80;

@@ -5,6 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { StatusDocument } from "../api/status.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
+import { VERSION } from "../src/base/version.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { type HttpServer, openHttpServer } from "../src/http/server.ts";
@@ -23,7 +24,6 @@ import { peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
 import type { RunningSource } from "./source.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
-import { VERSION } from "./version.ts";
 import { WireClient } from "./wire-client.ts";
 
 /** From the signal to the end, whatever happens: less than the 15 s that the manifests grant (DESIGN D8). */

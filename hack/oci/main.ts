@@ -5,7 +5,7 @@
 import { existsSync, lutimesSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { VERSION } from "../../speaker/version.ts";
+import { VERSION } from "../../src/base/version.ts";
 import { makeAppFolder } from "./app-folder.ts";
 import { architectureOf } from "./architecture.ts";
 import { completeBillOfMaterials } from "./bill-of-materials.ts";

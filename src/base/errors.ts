@@ -11,6 +11,10 @@ export type ErrorCode =
   | "ERR_WRITER_FULL"
   /** A document that we were about to serve does not match its own schema. */
   | "ERR_DOCUMENT_INVALID"
+  /** `arpeggio` got no whole answer from a speaker. */
+  | "ERR_SPEAKER_SILENT"
+  /** `arpeggio` could not list the speakers' pods. */
+  | "ERR_PODS_UNREADABLE"
   /** What HTTP asked of the speaker was not answered in time. */
   | "ERR_HTTP_TIMEOUT"
   /** A listener could not be opened. */

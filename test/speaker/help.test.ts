@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { formatHelp, formatOptionsTable, formatVersion } from "../../speaker/help.ts";
 import { OPTION_TABLE } from "../../speaker/options-table.ts";
-import { VERSION } from "../../speaker/version.ts";
+import { VERSION } from "../../src/base/version.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
