@@ -12,7 +12,9 @@ import { bareBytes } from "./bare-bytes.ts";
 const MAX_CONNECTIONS = 160;
 /** What peers may have sent on all open connections together: frames are held until they are whole and can be authenticated. */
 const MAX_ACCEPTED_BYTES = 64 * 2 ** 20;
-/** How long a connection that we closed waits for the peer's end, so that a reset does not overtake our last bytes. */
+/** How long a peer may take to read what we sent before we closed: memberlist's TCPTimeout for local networks. */
+const SEND_LIMIT_MS = 10_000;
+/** How long a connection whose last byte left us waits for the peer's end, so that a reset does not overtake that byte. */
 const LINGER_MS = 1_000;
 
 /** Called for each connection that a peer dialled. */
@@ -118,9 +120,12 @@ class SocketStream implements GossipStream {
       this.#socket.destroy();
       return;
     }
-    this.#socket.end();
-    const timeout = setTimeout(() => this.#socket.destroy(), LINGER_MS);
+    let timeout = setTimeout(() => this.#socket.destroy(), SEND_LIMIT_MS);
     this.#socket.once("close", () => clearTimeout(timeout));
+    this.#socket.end(() => {
+      clearTimeout(timeout);
+      if (!this.#socket.destroyed) timeout = setTimeout(() => this.#socket.destroy(), LINGER_MS);
+    });
   }
 
   /** Ends it without waiting for anything. */

@@ -25,7 +25,7 @@ describe("a split cluster", () => {
     { count: 30, small: 12, splitMs: 20_000 },
   ]) {
     it(`of ${small} and ${count - small} merges within 5 s after ${splitMs / 1_000} s`, function () {
-      this.timeout(30_000);
+      this.timeout(120_000);
       const cluster = formed(count, { seed: 21, timing: PLAIN });
       split(cluster, small);
       cluster.run(splitMs);

@@ -148,6 +148,7 @@ export class NetnsChild {
   readonly #events: unknown[] = [];
   readonly #exit: Promise<number | null>;
   #wake: (() => void) | undefined;
+  #hasEnded = false;
   #calls = 0;
 
   constructor(namespace: string, script: string, args: readonly string[]) {
@@ -166,6 +167,7 @@ export class NetnsChild {
 
   /** Runs a command in the child; rejects with the child's message when it throws there. */
   call(command: string, ...args: readonly unknown[]): Promise<unknown> {
+    if (this.#hasEnded) return Promise.reject(new Error("the child has ended"));
     const id = this.#calls++;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -226,6 +228,7 @@ export class NetnsChild {
   }
 
   #failAll(): void {
+    this.#hasEnded = true;
     for (const call of this.#waiting.values()) call.reject(new Error("the child has ended"));
     this.#waiting.clear();
   }

@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { GossipStream, StreamHandler, Transport } from "../../src/gossip/ports.ts";
@@ -140,11 +141,23 @@ describe("gossip transport", () => {
   it("delivers all of a long answer before the end", async () => {
     const a = await start(at("127.0.61.1"));
     const b = await start(at("127.0.61.2"));
-    b.heard.reply = "y".repeat(16_000_000);
+    b.heard.reply = "y".repeat(8_000_000);
     a.transport.dial(b.transport.local, a.heard.handler("dialer")).write(bytes("x"));
     await a.heard.until("dialer closed");
     const received = a.heard.events.map((event) => Number(/data y+ (\d+)/.exec(event)?.[1] ?? 0));
-    expect(received.reduce((sum, count) => sum + count, 0)).to.equal(16_000_000);
+    expect(received.reduce((sum, count) => sum + count, 0)).to.equal(8_000_000);
+  });
+
+  it("delivers all of it to a peer that takes longer than a second to read", async () => {
+    const b = await start(at("127.0.61.2"));
+    b.heard.reply = "y".repeat(8_000_000);
+    const slow = connect({ host: "127.0.61.2", port: b.transport.local.port });
+    slow.write("x");
+    await b.heard.until("acceptor data x 1");
+    await sleep(1_500);
+    let received = 0;
+    for await (const chunk of slow) received += (chunk as Uint8Array).length;
+    expect(received).to.equal(8_000_000);
   });
 
   for (const { name, to, size } of [
