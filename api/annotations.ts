@@ -15,6 +15,8 @@ export const NODE_TAINTS = {
 export const NODE_ANNOTATIONS = {
   /** Present with any value but "false": this node's addresses move elsewhere as long as somebody else can lead them. */
   stepDown: "arpeggio.dev/step-down",
+  /** Present with any value but "false": that this node is cordoned does not count. */
+  ignoreCordon: "arpeggio.dev/ignore-cordon",
 } as const;
 
 /** The newer key wins by its presence, even if it is empty. */
@@ -23,6 +25,11 @@ export const SERVICE_ANNOTATIONS = {
   legacyLoadBalancerIps: "metallb.universe.tf/loadBalancerIPs",
   allowSharedIp: "metallb.io/allow-shared-ip",
   legacyAllowSharedIp: "metallb.universe.tf/allow-shared-ip",
+} as const;
+
+export const NAMESPACE_LABELS = {
+  /** Kubernetes gives it to every namespace. */
+  name: "kubernetes.io/metadata.name",
 } as const;
 
 export const ENDPOINT_SLICE_LABELS = {

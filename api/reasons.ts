@@ -13,6 +13,7 @@ export const WORD_FLAGS = [
   "out-of-service",
   "damped",
   "leaving",
+  "no-node-object",
 ] as const;
 
 /** Why a member may not lead an address at all. */
@@ -23,6 +24,7 @@ export const REFUSAL_REASONS = [
   "no-node-object",
   "not-selected",
   "no-local-endpoint",
+  "endpoint-without-node",
   "no-serving-endpoint",
   "network-unavailable",
   "not-common-to-group",
@@ -49,6 +51,7 @@ export const NO_GROUP_REASONS = [
   "no-address",
   "invalid-address",
   "no-pool",
+  "not-admitted-by-pool",
   "no-advertisement",
   "shared-address-with-service-selector",
 ] as const;
@@ -86,6 +89,9 @@ export const READY_REASONS = ["ready", "reading-sources", "opening-sockets", "jo
  */
 export const RULE_REASONS = ["all-members-can", "capped", "member-can-less", "member-uses-less", "gossip-off"] as const;
 export type RuleReason = (typeof RULE_REASONS)[number];
+
+/** Who notices that a node died. none: neither gossip nor an API server does. */
+export const DETECTIONS = ["gossip", "api-server", "none"] as const;
 
 /** Why a link is not answered on. */
 export const LINK_REASONS = [

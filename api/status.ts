@@ -6,6 +6,7 @@ import { Type } from "typebox";
 import {
   ADDRESS_REASONS,
   ADDRESS_STATES,
+  DETECTIONS,
   LINK_REASONS,
   MEMBER_STATES,
   READY_REASONS,
@@ -66,6 +67,11 @@ const ElectionStatus = Type.Object(
     rule: Type.Enum(RULES, { description: "The election rule in force" }),
     reason: Type.Enum(RULE_REASONS),
     member: Type.Optional(Type.String({ description: "The member that holds the rule down" })),
+    refusedConfiguration: Type.Optional(
+      Type.String({
+        description: "A sentence: why pools and advertisements as read last do not count (metallb-1 only)",
+      }),
+    ),
     since: Time,
   },
   closed,
@@ -73,7 +79,8 @@ const ElectionStatus = Type.Object(
 
 const GossipStatus = Type.Object(
   {
-    isOn: Type.Boolean({ description: "Off: the death of a node is detected by the API server" }),
+    isOn: Type.Boolean(),
+    detection: Type.Enum(DETECTIONS, { description: "Who notices that a node died" }),
     isEncrypted: Type.Boolean(),
     endpoint: Type.Optional(Type.String({ description: "Where this node listens, UDP and TCP" })),
   },

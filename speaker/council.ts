@@ -3,15 +3,16 @@
  * word out. It holds the pure machines' states and knows no socket, timer or message.
  */
 import { NODE_LABELS } from "../api/annotations.ts";
-import type { READY_REASONS } from "../api/reasons.ts";
+import type { DETECTIONS, READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
-import { acceptConfiguration } from "../src/desired/accept-configuration.ts";
+import { type Acceptance, acceptConfiguration } from "../src/desired/accept-configuration.ts";
 import { Deriver } from "../src/desired/derive.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ClusterSnapshot, NodeFacts } from "../src/desired/snapshot.ts";
-import type { Decision } from "../src/election/decision.ts";
+import type { Decision, MemberView } from "../src/election/decision.ts";
 import { decide } from "../src/election/elect.ts";
+import { nodesAsMembers } from "../src/election/nodes-as-members.ts";
 import {
   NO_OBSERVED_NODES,
   type ObservedNodes,
@@ -67,20 +68,21 @@ export class Council {
   /** As read last, and as it counts. */
   #read: ClusterSnapshot | undefined;
   #snapshot: ClusterSnapshot | undefined;
-  #isRefused = false;
+  #refusal: string | undefined;
   #derived: Derived = { groups: [], refused: [] };
   #poolPrefixes: readonly Prefix[] = [];
   #decisions: readonly Decision[] = [];
   readonly #leadership = new LeadershipBook();
   readonly #dutyMemory: DutyMemory = new WeakMap();
-  readonly #deriver: Deriver;
+  readonly #deriver = new Deriver();
+  readonly #isGossipOn: boolean;
   /** Of a node that no document describes. */
   readonly #labelsOfName: Labels;
 
-  constructor(settings: SpeakerSettings, members: MemberViews, nowMs: number) {
+  constructor(settings: SpeakerSettings, members: MemberViews, isGossipOn: boolean, nowMs: number) {
     this.#settings = settings;
     this.#members = members;
-    this.#deriver = new Deriver({ loadBalancerClass: settings.loadBalancerClass });
+    this.#isGossipOn = isGossipOn;
     this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
     this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
     this.#standing = initialStanding({
@@ -103,6 +105,17 @@ export class Council {
 
   get snapshot(): ClusterSnapshot | undefined {
     return this.#snapshot;
+  }
+
+  /** Why the configuration as it was read does not count (`metallb-1` accepts whole ones only); undefined when it does. */
+  get configurationRefusal(): string | undefined {
+    return this.#refusal;
+  }
+
+  /** Who notices that a node died. Without gossip and without an API server, nobody does. */
+  get detection(): (typeof DETECTIONS)[number] {
+    if (this.#isGossipOn) return "gossip";
+    return this.#snapshot?.source === "kubernetes" ? "api-server" : "none";
   }
 
   get derived(): Derived {
@@ -130,17 +143,21 @@ export class Council {
   applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number): void {
     this.#read = snapshot;
     this.#accept(announced);
-    this.stand({ kind: "node-facts", node: snapshot.nodes.get(this.#settings.nodeName) }, nowMs);
+    const node = snapshot.nodes.get(this.#settings.nodeName);
+    this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
     this.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
   #accept(announced: ReadonlySet<Ip>): void {
     if (this.#read === undefined) return;
     const isWhole = this.#rule.rule === "metallb-1";
-    const counted = isWhole ? acceptConfiguration(this.#snapshot, this.#read, announced) : this.#read;
-    this.#isRefused = counted !== this.#read;
+    const { snapshot: counted, refusal }: Acceptance = isWhole
+      ? acceptConfiguration(this.#snapshot, this.#read, announced)
+      : { snapshot: this.#read };
+    this.#refusal = refusal;
     this.#snapshot = counted;
-    this.#derived = this.#deriver.derive(counted);
+    const { loadBalancerClass } = this.#settings;
+    this.#derived = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole });
     this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
   }
 
@@ -194,21 +211,24 @@ export class Council {
     const { nowMs } = view;
     this.stand({ kind: "tick" }, nowMs);
     const others = this.#members.electorate();
+    const ruleBefore = this.#rule.rule;
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
-    // Refused once is not refused for good: the address may have been given up, or the rule have changed.
-    if (this.#isRefused) this.#accept(view.answering);
+    const { rule } = this.#rule;
+    // Refused once is not refused for good: the address may have been given up. And each rule reads pools in its own way.
+    if (this.#refusal !== undefined || rule !== ruleBefore) this.#accept(view.answering);
     const snapshot = this.#snapshot;
     if (snapshot === undefined) return { duties: [], changes: [] };
     const self = this.#settings.nodeName;
-    const members = view.isGone ? others : [...others, { name: self, word: this.word(nowMs) }];
+    const members = this.#electorate(snapshot, others, view.isGone, nowMs);
     this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
     this.#decisions = decide(
       this.#derived.groups,
       {
-        rule: this.#rule.rule,
+        rule,
         source: snapshot.source,
         members,
-        nodes: this.#observed.nodes,
+        // MetalLB's speakers drop a Node that is deleted at once, and they must be agreed with.
+        nodes: rule === "metallb-1" ? snapshot.nodes : this.#observed.nodes,
         ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
         notYetCounted: this.#observed.notYetCounted,
       },
@@ -226,6 +246,20 @@ export class Council {
     };
     const duties = dutiesOf(this.#decisions, dutyView, this.#dutyMemory);
     return { duties, changes };
+  }
+
+  #electorate(
+    snapshot: ClusterSnapshot,
+    others: readonly MemberView[],
+    isGone: boolean,
+    nowMs: number,
+  ): readonly MemberView[] {
+    const self = this.#settings.nodeName;
+    if (this.detection === "api-server") {
+      const all = nodesAsMembers(snapshot.nodes.values(), this.#settings, this.#rule.rule);
+      return isGone ? all.filter(({ name }) => name !== self) : all;
+    }
+    return isGone ? others : [...others, { name: self, word: this.word(nowMs) }];
   }
 
   nextDeadlineMs(nowMs: number): number | undefined {

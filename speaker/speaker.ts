@@ -60,7 +60,7 @@ export class Speaker {
     this.#ports = ports;
     this.#report = report;
     this.#members = new MemberViews(settings.nodeName);
-    this.#council = new Council(settings, this.#members, nowMs);
+    this.#council = new Council(settings, this.#members, ports.gossip !== undefined, nowMs);
     this.#links = new OwnLinks(this.#council, ports.packets);
     this.#fence = openFence(nowMs);
     this.#takeovers = new Takeovers(settings.nodeName, report);

@@ -52,9 +52,11 @@ export function statusOf(speaker: Speaker, context: StatusContext): WireStatus {
       rule: council.rule.rule,
       reason: gossip === undefined ? "gossip-off" : council.rule.reason,
       since: isoOf(council.rule.sinceMs),
+      ...(council.configurationRefusal === undefined ? {} : { refusedConfiguration: council.configurationRefusal }),
     },
     gossip: {
       isOn: gossip !== undefined,
+      detection: council.detection,
       isEncrypted: context.isEncrypted,
       ...(gossip === undefined ? {} : { endpoint: formatEndpoint(gossip.self.endpoint) }),
     },

@@ -34,7 +34,7 @@ const services = Array.from({ length: ADDRESSES }, (_, index): [string, ServiceF
 });
 const snapshot: ClusterSnapshot = {
   source: "files",
-  pools: new Map([["all", { name: "all", labels: {}, ranges: [rangeOfPrefix(NETWORK)] }]]),
+  pools: new Map([["all", { name: "all", createdAt: "", labels: {}, ranges: [rangeOfPrefix(NETWORK)] }]]),
   advertisements: new Map([
     [
       "all",
@@ -88,8 +88,9 @@ function timed<Value>(what: string, run: () => Value): Value {
 }
 
 const memory = new RankMemory();
-const deriver = new Deriver({ loadBalancerClass: "" });
-const { groups } = timed("derive", () => deriver.derive(snapshot));
+const RULES = { loadBalancerClass: "", checksAdmission: true };
+const deriver = new Deriver();
+const { groups } = timed("derive", () => deriver.derive(snapshot, RULES));
 timed("the hashes alone, for comparison", () => {
   for (const { key } of groups) for (const name of names) rankHash(name, key);
 });
@@ -121,6 +122,6 @@ for (let run = 1; run <= 3; run++) {
   const name = `one-more-${run}`;
   const addresses = [ipOfBigInt(rangeOfPrefix(NETWORK).first + BigInt(ADDRESSES + run), 4)];
   const next = { ...snapshot, services: new Map([...services, [name, { ...facts, name, addresses }] as const]) };
-  const derived = timed(`one Service more: derive, run ${run}`, () => deriver.derive(next));
+  const derived = timed(`one Service more: derive, run ${run}`, () => deriver.derive(next, RULES));
   timed(`one Service more: decide, run ${run}`, () => decide(derived.groups, viewOf(members), memory));
 }

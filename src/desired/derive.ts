@@ -1,20 +1,17 @@
 /** What must be led: the snapshot reduced to address groups, or to one reason per Service that has none (DESIGN D3). */
 import { type Ip, parseIp } from "../net/ip.ts";
+import { createdMsOf } from "./creation.ts";
 import { servingOf, slicesByService } from "./endpoints.ts";
 import type { AddressGroup, Derived, GroupService, RefusedService } from "./group.ts";
 import { joinByAddress } from "./join-by-address.ts";
-import { ServiceJudge } from "./service-judge.ts";
+import { selectsNamespaces } from "./pool-admission.ts";
+import { type JudgeRules, ServiceJudge } from "./service-judge.ts";
 import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "./snapshot.ts";
 import { compareText } from "./text-order.ts";
 
-export interface DeriveOptions {
-  /** `--lb-class`: empty serves the Services that name no class. */
-  readonly loadBalancerClass: string;
-}
-
 /** Refusals and groups come in order of age, so that equal snapshots give equal values whatever order they arrived in. */
-export function derive(snapshot: ClusterSnapshot, options: DeriveOptions): Derived {
-  return new Deriver(options).derive(snapshot);
+export function derive(snapshot: ClusterSnapshot, rules: JudgeRules): Derived {
+  return new Deriver().derive(snapshot, rules);
 }
 
 /** A Service of the last snapshot: what it was judged by, and what came of it. */
@@ -35,7 +32,7 @@ const NO_SLICES: readonly EndpointSliceFacts[] = [];
  * and what is equal to last time is the same object, so that readers tell by identity what changed.
  */
 export class Deriver {
-  readonly #options: DeriveOptions;
+  #rules: JudgeRules | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #judge: ServiceJudge | undefined;
   #slices: ReadonlyMap<string, readonly EndpointSliceFacts[]> = new Map();
@@ -45,25 +42,28 @@ export class Deriver {
   #groups: ReadonlyMap<Ip, AddressGroup> = new Map();
   #derived: Derived = { groups: [], refused: [] };
 
-  constructor(options: DeriveOptions) {
-    this.#options = options;
-  }
-
-  derive(snapshot: ClusterSnapshot): Derived {
+  derive(snapshot: ClusterSnapshot, rules: JudgeRules): Derived {
     const last = this.#snapshot?.source === snapshot.source ? this.#snapshot : undefined;
     this.#snapshot = snapshot;
-    const hasSameRules =
-      last !== undefined &&
-      hasSameValues(last.pools, snapshot.pools) &&
-      hasSameValues(last.advertisements, snapshot.advertisements);
-    if (!hasSameRules || this.#judge === undefined) {
-      this.#judge = new ServiceJudge(snapshot, this.#options.loadBalancerClass);
+    if (this.#judge === undefined || last === undefined || !this.#isJudgedAlike(last, snapshot, rules)) {
+      this.#judge = new ServiceJudge(snapshot, rules);
     }
+    this.#rules = rules;
     if (last === undefined || !hasSameValues(last.endpointSlices, snapshot.endpointSlices)) {
       this.#slices = slicesByService(snapshot.endpointSlices.values());
     }
     if (this.#takeServices(snapshot, this.#judge)) this.#join();
     return this.#derived;
+  }
+
+  #isJudgedAlike(last: ClusterSnapshot, next: ClusterSnapshot, rules: JudgeRules): boolean {
+    return (
+      this.#rules?.loadBalancerClass === rules.loadBalancerClass &&
+      this.#rules.checksAdmission === rules.checksAdmission &&
+      hasSameValues(last.pools, next.pools) &&
+      hasSameValues(last.advertisements, next.advertisements) &&
+      (!rules.checksAdmission || !selectsNamespaces(next.pools) || hasSameValues(last.namespaces, next.namespaces))
+    );
   }
 
   /** Whether anything came of it. */
@@ -138,7 +138,7 @@ function parsedAddresses(service: ServiceFacts): readonly Ip[] {
   return [...new Set(service.addresses.map(parseIp))].filter((ip) => ip !== undefined);
 }
 
-/** By creation, then namespace/name. A Service without a time is the oldest: its file was there first. */
+/** By creation, then namespace/name. */
 function oldestFirst(keys: readonly string[], rows: ReadonlyMap<string, Row>): string[] {
   const found = keys.map((key) => ({ key, row: rows.get(key) }));
   found.sort(
@@ -148,12 +148,6 @@ function oldestFirst(keys: readonly string[], rows: ReadonlyMap<string, Row>): s
       compareText(a.row?.facts.name ?? "", b.row?.facts.name ?? ""),
   );
   return found.map(({ key }) => key);
-}
-
-/** Kubernetes writes RFC 3339 in UTC; parsed, because a file may carry an offset or fractions. */
-function createdMsOf(createdAt: string): number {
-  const parsed = createdAt === "" ? Number.NaN : Date.parse(createdAt);
-  return Number.isNaN(parsed) ? Number.MIN_SAFE_INTEGER : parsed;
 }
 
 /** Objects, not equal ones: whoever patches a snapshot keeps what did not change. */
@@ -181,6 +175,7 @@ function isSameMember(a: GroupService, b: GroupService): boolean {
     a.externalTrafficPolicy === b.externalTrafficPolicy &&
     a.hasServingEndpoint === b.hasServingEndpoint &&
     a.isServedEverywhere === b.isServedEverywhere &&
+    a.hasUnplacedEndpoint === b.hasUnplacedEndpoint &&
     isSameList(a.addresses, b.addresses) &&
     isSameList(a.advertisements, b.advertisements) &&
     isSameSet(a.readyNodes, b.readyNodes) &&

@@ -6,6 +6,7 @@ export interface Serving {
   readonly terminatingNodes: ReadonlySet<string>;
   readonly hasServingEndpoint: boolean;
   readonly isServedEverywhere: boolean;
+  readonly hasUnplacedEndpoint: boolean;
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -14,6 +15,7 @@ const UNSERVED: Serving = {
   terminatingNodes: NONE,
   hasServingEndpoint: false,
   isServedEverywhere: false,
+  hasUnplacedEndpoint: false,
 };
 const EVERYWHERE: Serving = { ...UNSERVED, hasServingEndpoint: true, isServedEverywhere: true };
 
@@ -42,14 +44,18 @@ export function servingOf(
   const readyNodes = new Set<string>();
   const terminatingNodes = new Set<string>();
   let hasServingEndpoint = false;
+  let hasUnplacedEndpoint = false;
   for (const endpoint of own.flatMap((slice) => slice.endpoints)) {
     if (!isServing(endpoint)) continue;
     hasServingEndpoint = true;
-    if (endpoint.nodeName === undefined) continue;
+    if (endpoint.nodeName === undefined) {
+      hasUnplacedEndpoint = true;
+      continue;
+    }
     (isLeaving(endpoint) ? terminatingNodes : readyNodes).add(endpoint.nodeName);
   }
   for (const node of readyNodes) terminatingNodes.delete(node);
-  return { readyNodes, terminatingNodes, hasServingEndpoint, isServedEverywhere: false };
+  return { readyNodes, terminatingNodes, hasServingEndpoint, isServedEverywhere: false, hasUnplacedEndpoint };
 }
 
 /** An absent `ready` counts as true; `serving` keeps an endpoint that is terminating or not yet ready. */

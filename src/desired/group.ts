@@ -15,6 +15,8 @@ export interface GroupService {
   /** Some endpoint serves, wherever it is; with the files source a Service without any slice counts as served on every node. */
   readonly hasServingEndpoint: boolean;
   readonly isServedEverywhere: boolean;
+  /** Some endpoint serves and names no node: it counts under policy Cluster only. */
+  readonly hasUnplacedEndpoint: boolean;
 }
 
 export interface AddressGroup {
@@ -33,6 +35,7 @@ export type NoGroupReason =
   | "no-address"
   | "invalid-address"
   | "no-pool"
+  | "not-admitted-by-pool"
   | "no-advertisement"
   | "shared-address-with-service-selector";
 

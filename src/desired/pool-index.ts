@@ -1,11 +1,13 @@
 /** Which pool holds an address: sorted ranges, so that 10,000 Services cost a binary search each. Pure. */
 import { type Family, familyOf, type Ip, ipToBigInt } from "../net/ip.ts";
+import { createdMsOf } from "./creation.ts";
 import type { PoolFacts } from "./snapshot.ts";
 
 interface Entry {
   readonly first: bigint;
   readonly last: bigint;
   readonly pool: PoolFacts;
+  readonly createdMs: number;
   /** Highest `last` of this entry and all before it: where a walk to the left may stop. */
   readonly reach: bigint;
 }
@@ -18,32 +20,44 @@ export class PoolIndex {
     this.#entries = { 4: entriesOf(all, 4), 6: entriesOf(all, 6) };
   }
 
-  /** The pool that holds every one of the addresses; the first by name when pools overlap, so that all nodes agree. */
+  /**
+   * The pool that holds every one of the addresses. When pools overlap, the oldest, then the first by name: a pool that comes
+   * later takes no address away from the one that has it, and all nodes agree.
+   */
   poolOf(addresses: readonly Ip[]): PoolFacts | undefined {
     const [any, ...others] = addresses.map((ip) => this.#holders(ip));
-    const common = (any ?? []).filter((pool) => others.every((holders) => holders.includes(pool)));
-    let first: PoolFacts | undefined;
-    for (const pool of common) if (first === undefined || pool.name < first.name) first = pool;
-    return first;
+    const common = (any ?? []).filter(({ pool }) =>
+      others.every((holders) => holders.some((other) => other.pool === pool)),
+    );
+    let first: Entry | undefined;
+    for (const entry of common) if (first === undefined || isOlder(entry, first)) first = entry;
+    return first?.pool;
   }
 
-  #holders(ip: Ip): PoolFacts[] {
+  #holders(ip: Ip): Entry[] {
     const entries = this.#entries[familyOf(ip)];
     const value = ipToBigInt(ip);
-    const found: PoolFacts[] = [];
+    const found: Entry[] = [];
     for (let index = lastNotAfter(entries, value); index >= 0; index--) {
       const entry = entries[index];
       if (entry === undefined || entry.reach < value) break;
-      if (entry.last >= value) found.push(entry.pool);
+      if (entry.last >= value) found.push(entry);
     }
     return found;
   }
 }
 
+function isOlder(a: Entry, b: Entry): boolean {
+  return a.createdMs === b.createdMs ? a.pool.name < b.pool.name : a.createdMs < b.createdMs;
+}
+
 function entriesOf(pools: readonly PoolFacts[], family: Family): Entry[] {
-  const ranges = pools.flatMap((pool) =>
-    pool.ranges.filter((range) => range.family === family).map(({ first, last }) => ({ first, last, pool })),
-  );
+  const ranges = pools.flatMap((pool) => {
+    const createdMs = createdMsOf(pool.createdAt);
+    return pool.ranges
+      .filter((range) => range.family === family)
+      .map(({ first, last }) => ({ first, last, pool, createdMs }));
+  });
   ranges.sort((a, b) => (a.first < b.first ? -1 : Number(a.first > b.first)));
   let reach = -1n;
   return ranges.map((range) => {

@@ -15,6 +15,7 @@ import type {
   LabelSelector,
   NamespaceFacts,
   NodeFacts,
+  PoolAllocation,
   PoolFacts,
   ServiceFacts,
 } from "./snapshot.ts";
@@ -31,16 +32,15 @@ export function poolFacts({ metadata, spec }: IPAddressPoolResource): PoolFacts 
   const allocation = allocationFacts(spec.serviceAllocation);
   return {
     name: metadata.name,
+    createdAt: metadata.creationTimestamp ?? "",
     labels: metadata.labels ?? {},
     ranges,
     ...(allocation === undefined ? {} : { allocation }),
   };
 }
 
-/** Undefined when it lets every Service in. */
-function allocationFacts(
-  allocation: IPAddressPoolResource["spec"]["serviceAllocation"],
-): PoolFacts["allocation"] | undefined {
+/** Undefined when only a priority is set: that is for the allocator, and every Service is admitted. */
+function allocationFacts(allocation: IPAddressPoolResource["spec"]["serviceAllocation"]): PoolAllocation | undefined {
   const { namespaces = [], namespaceSelectors = [], serviceSelectors = [] } = allocation ?? {};
   if (namespaces.length + namespaceSelectors.length + serviceSelectors.length === 0) return undefined;
   return {
@@ -106,7 +106,6 @@ export function namespaceFacts({ metadata }: NamespaceResource): NamespaceFacts 
 }
 
 export function nodeFacts({ metadata, spec, status }: NodeResource): NodeFacts {
-  const stepDown = metadata.annotations?.[NODE_ANNOTATIONS.stepDown];
   return {
     name: metadata.name,
     labels: metadata.labels ?? {},
@@ -116,9 +115,14 @@ export function nodeFacts({ metadata, spec, status }: NodeResource): NodeFacts {
       ({ type, status: is }) => type === "NetworkUnavailable" && is === "True",
     ),
     isNotReady: (status?.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is !== "True"),
-    wantsStepDown: stepDown !== undefined && stepDown !== "false",
+    wantsStepDown: isAsked(metadata.annotations?.[NODE_ANNOTATIONS.stepDown]),
+    ignoresCordon: isAsked(metadata.annotations?.[NODE_ANNOTATIONS.ignoreCordon]),
     internalIps: (status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address),
   };
+}
+
+function isAsked(annotation: string | undefined): boolean {
+  return annotation !== undefined && annotation !== "false";
 }
 
 function endpointFacts({

@@ -55,7 +55,7 @@ export const RESOURCE_READERS = {
     salvage: (value, key) => ({
       kind: "pools",
       key,
-      facts: { name: key, labels: labelsIn(value), ranges: rangesIn(value) },
+      facts: { name: key, createdAt: createdAtIn(value), labels: labelsIn(value), ranges: rangesIn(value) },
     }),
   },
   L2Advertisement: {
@@ -142,6 +142,11 @@ function labelsIn(value: unknown): Readonly<Record<string, string>> {
   if (typeof labels !== "object" || labels === null) return {};
   const readable = Object.entries(labels).filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return Object.fromEntries(readable);
+}
+
+function createdAtIn(value: unknown): string {
+  const createdAt = fieldOf(fieldOf(value, "metadata"), "creationTimestamp");
+  return typeof createdAt === "string" ? createdAt : "";
 }
 
 function rangesIn(value: unknown) {

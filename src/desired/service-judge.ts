@@ -1,18 +1,28 @@
 /** Which advertisements reach a Service, or why it is not announced: what pools and advertisements say, indexed once. Pure. */
 import { type Ip, parseIp } from "../net/ip.ts";
 import type { NoGroupReason } from "./group.ts";
+import { admits } from "./pool-admission.ts";
 import { PoolIndex } from "./pool-index.ts";
 import { anySelectorMatches, selectorMatches } from "./selectors.ts";
 import type { AdvertisementFacts, ClusterSnapshot, PoolFacts, ServiceFacts } from "./snapshot.ts";
 import { compareText } from "./text-order.ts";
 
+export interface JudgeRules {
+  /** `--lb-class`: empty serves the Services that name no class. */
+  readonly loadBalancerClass: string;
+  /** Whether a pool's serviceAllocation counts; MetalLB's speaker does not look at it. */
+  readonly checksAdmission: boolean;
+}
+
 export class ServiceJudge {
-  readonly #loadBalancerClass: string;
+  readonly #rules: JudgeRules;
+  readonly #namespaces: ClusterSnapshot["namespaces"];
   readonly #pools: PoolIndex;
   readonly #advertisements: AdvertisementIndex;
 
-  constructor(snapshot: ClusterSnapshot, loadBalancerClass: string) {
-    this.#loadBalancerClass = loadBalancerClass;
+  constructor(snapshot: ClusterSnapshot, rules: JudgeRules) {
+    this.#rules = rules;
+    this.#namespaces = snapshot.namespaces;
     this.#pools = new PoolIndex(snapshot.pools.values());
     this.#advertisements = new AdvertisementIndex(snapshot);
   }
@@ -20,12 +30,13 @@ export class ServiceJudge {
   /** The advertisements that reach the Service, or why it is not announced; tested in MetalLB's order. */
   judge(service: ServiceFacts, addresses: readonly Ip[]): readonly AdvertisementFacts[] | NoGroupReason {
     if (!service.isLoadBalancer) return "not-load-balancer";
-    if ((service.loadBalancerClass ?? "") !== this.#loadBalancerClass) return "other-load-balancer-class";
+    if ((service.loadBalancerClass ?? "") !== this.#rules.loadBalancerClass) return "other-load-balancer-class";
     if (service.isBeingDeleted) return "being-deleted";
     if (service.addresses.length === 0) return "no-address";
     if (service.addresses.some((text) => parseIp(text) === undefined)) return "invalid-address";
     const pool = this.#pools.poolOf(addresses);
     if (pool === undefined) return "no-pool";
+    if (this.#rules.checksAdmission && !admits(pool, service, this.#namespaces)) return "not-admitted-by-pool";
     const reaching = this.#advertisements.reaching(pool, service);
     if (reaching.length === 0) return "no-advertisement";
     if (service.hasSharingKey && reaching.some(({ serviceSelectors }) => serviceSelectors.length > 0)) {

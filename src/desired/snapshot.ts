@@ -23,6 +23,8 @@ export interface PoolAllocation {
 
 export interface PoolFacts {
   readonly name: string;
+  /** metadata.creationTimestamp as written; where pools overlap, the oldest holds an address, and empty is the oldest. */
+  readonly createdAt: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ranges: readonly Range[];
   /** Absent: for every Service. */
@@ -85,6 +87,8 @@ export interface NodeFacts {
   /** The condition Ready says False or Unknown: counts only while gossip is off. */
   readonly isNotReady: boolean;
   readonly wantsStepDown: boolean;
+  /** The annotation says that a cordon does not count. */
+  readonly ignoresCordon: boolean;
   /** status.addresses of type InternalIP, as written. */
   readonly internalIps: readonly string[];
 }

@@ -14,6 +14,7 @@ export type RefusalReason =
   | "no-node-object"
   | "not-selected"
   | "no-local-endpoint"
+  | "endpoint-without-node"
   | "no-serving-endpoint"
   | "network-unavailable"
   | "not-common-to-group";

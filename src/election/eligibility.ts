@@ -39,6 +39,7 @@ export const REFUSAL_ORDER: readonly RefusalReason[] = [
   "not-selected",
   "no-serving-endpoint",
   "no-local-endpoint",
+  "endpoint-without-node",
   "not-common-to-group",
 ];
 
@@ -48,6 +49,7 @@ export function judgeMember(group: AddressGroup, member: MemberView, view: Elect
   const node = nodeOf(member.name, view);
   if (isExcluded(word, node, member, view)) return "excluded";
   if (isOutOfService(word, node, member, view)) return "out-of-service";
+  if (word.flags.includes("no-node-object")) return "no-node-object";
   if (node === undefined && !isPending("no-node-object", member, view)) return "no-node-object";
   const services = servedServices(group);
   const labels = node?.labels ?? labelsOfName(member.name);
@@ -78,6 +80,7 @@ export function nodeOf(name: string, view: ElectionView): NodeFacts | undefined 
     isNetworkUnavailable: false,
     isNotReady: false,
     wantsStepDown: false,
+    ignoresCordon: false,
     internalIps: [],
   };
 }
@@ -125,7 +128,13 @@ function serviceRefusal(service: GroupService, node: string, labels: Labels): Re
   if (covering(service, labels).length === 0) return "not-selected";
   if (!service.hasServingEndpoint) return "no-serving-endpoint";
   if (service.externalTrafficPolicy === "Cluster" || service.isServedEverywhere) return undefined;
-  return service.readyNodes.has(node) || service.terminatingNodes.has(node) ? undefined : "no-local-endpoint";
+  return localRefusal(service, node);
+}
+
+/** Under policy Local: why no endpoint on the node serves. One that names no node might be there, which is worth knowing. */
+export function localRefusal(service: GroupService, node: string): RefusalReason | undefined {
+  if (service.readyNodes.has(node) || service.terminatingNodes.has(node)) return undefined;
+  return service.hasUnplacedEndpoint ? "endpoint-without-node" : "no-local-endpoint";
 }
 
 function standingOf(services: readonly GroupService[], node: string, labels: Labels, word: NodeWord): Standing {

@@ -5,8 +5,8 @@
  */
 import type { AddressGroup, GroupService } from "../desired/group.ts";
 import type { Ip } from "../net/ip.ts";
-import type { ElectionView, MemberView } from "./decision.ts";
-import { covering, hasExcludeLabel, nodeOf, scoreOf, type Verdict } from "./eligibility.ts";
+import type { ElectionView, MemberView, RefusalReason } from "./decision.ts";
+import { covering, hasExcludeLabel, localRefusal, nodeOf, scoreOf, type Verdict } from "./eligibility.ts";
 
 /** `group` holds one Service. Terminating endpoints count like ready ones, links do not count at all. */
 export function judgeByMetallb(group: AddressGroup, member: MemberView, view: ElectionView): Verdict {
@@ -19,13 +19,14 @@ export function judgeByMetallb(group: AddressGroup, member: MemberView, view: El
   if (!view.ignoresExcludeLabel && hasExcludeLabel(node)) return "excluded";
   const advertisements = covering(service, node.labels);
   if (advertisements.length === 0) return "not-selected";
-  if (!isServedOn(service, member.name)) return "no-local-endpoint";
+  const unserved = unservedReason(service, member.name);
+  if (unserved !== undefined) return unserved;
   return { tier: 1, score: scoreOf(advertisements, node.labels), endpointClass: "any" };
 }
 
-function isServedOn(service: GroupService, node: string): boolean {
-  if (service.externalTrafficPolicy === "Cluster" || service.isServedEverywhere) return true;
-  return service.readyNodes.has(node) || service.terminatingNodes.has(node);
+function unservedReason(service: GroupService, node: string): RefusalReason | undefined {
+  if (service.externalTrafficPolicy === "Cluster" || service.isServedEverywhere) return undefined;
+  return localRefusal(service, node);
 }
 
 /** One group for each Service, as MetalLB sees them. */

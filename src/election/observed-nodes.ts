@@ -58,7 +58,7 @@ export function observedNodesDeadlineMs(state: ObservedNodes, nowMs: number): nu
 /** For a member without a word the API counts at once: it says nothing that could be contradicted. */
 function contradictionsOf({ word }: MemberView, node: NodeFacts | undefined): Contradiction[] {
   if (word === undefined) return [];
-  if (node === undefined) return ["no-node-object"];
+  if (node === undefined) return word.flags.includes("no-node-object") ? [] : ["no-node-object"];
   const found: Contradiction[] = [];
   if (hasExcludeLabel(node) && !word.flags.includes("excluded")) found.push("excluded");
   if (node.taintKeys.includes(NODE_TAINTS.outOfService) && !word.flags.includes("out-of-service")) {

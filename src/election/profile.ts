@@ -52,7 +52,7 @@ export class ProfileMemory {
     const profile = `${advertisements} ${held} ${service.hasServingEndpoint}`;
     if (service.externalTrafficPolicy === "Cluster") return profile;
     if (service.isServedEverywhere) return `${profile} everywhere`;
-    return `${profile} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
+    return `${profile} unplaced ${service.hasUnplacedEndpoint} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
   }
 
   /** Numbers of the prefixes that hold the address. */

@@ -2,11 +2,10 @@
  * What this node says of itself: its own flags, as a pure machine `(state, event, now) → state` (DESIGN D3 tier 2, D4).
  * Times are monotonic milliseconds.
  */
-import { NODE_TAINTS } from "../../api/annotations.ts";
-import type { NodeFacts, NodeName } from "../desired/snapshot.ts";
+import type { NodeFacts, NodeName, SourceKind } from "../desired/snapshot.ts";
 import type { MemberView } from "./decision.ts";
-import { hasExcludeLabel } from "./eligibility.ts";
 import { type Merge, mergeOf } from "./merge.ts";
+import { flagsOfNode, type NodeFlagOptions } from "./node-flags.ts";
 import { WORD_FLAGS, type WordFlag } from "./word.ts";
 
 /** How long a newcomer, or one that was held dead, stays behind: the cluster has then heard of it everywhere (DESIGN D3). */
@@ -32,19 +31,17 @@ export type StandingEvent =
   | { readonly kind: "members"; readonly others: readonly MemberView[] }
   /** This node was held dead, and refuted it. */
   | { readonly kind: "refuted-death" }
-  /** This node's own Node object or document; undefined when there is none. */
-  | { readonly kind: "node-facts"; readonly node: NodeFacts | undefined }
+  /** This node's own Node object or document; undefined when there is none. A document may be missing, a Node object may not. */
+  | { readonly kind: "node-facts"; readonly node: NodeFacts | undefined; readonly source: SourceKind }
   /** Asked locally. */
   | { readonly kind: "step-down"; readonly isWanted: boolean }
   /** SIGTERM. */
   | { readonly kind: "leave" }
   | { readonly kind: "tick" };
 
-export interface StandingOptions {
+/** The node itself does not say what it shall ignore. */
+export interface StandingOptions extends NodeFlagOptions {
   readonly name: NodeName;
-  /** `--ignore-cordon` and `--ignore-exclude-lb`: the node itself does not say what it shall ignore. */
-  readonly ignoresCordon: boolean;
-  readonly ignoresExcludeLabel: boolean;
   /** Own restarts without a leave, from the cache folder. */
   readonly restarts: number;
 }
@@ -61,6 +58,8 @@ export interface StandingState {
   readonly others: readonly MemberView[];
   readonly merge?: Merge;
   readonly node?: NodeFacts;
+  /** The Kubernetes API has no Node object of this name. */
+  readonly lacksNode: boolean;
   readonly isAskedToStepDown: boolean;
   readonly isLeaving: boolean;
   readonly refutes: number;
@@ -75,6 +74,7 @@ export function initialStanding(options: StandingOptions): StandingState {
     hasJoined: false,
     settlesUntilMs: Number.NEGATIVE_INFINITY,
     others: [],
+    lacksNode: false,
     isAskedToStepDown: false,
     isLeaving: false,
     refutes: 0,
@@ -100,17 +100,15 @@ export function readyReasonOf(state: StandingState): "ready" | "reading-sources"
 /** In the order of the word. */
 export function flagsOf(state: StandingState, nowMs: number): readonly WordFlag[] {
   const { node, options } = state;
-  const isCordoned = node !== undefined && !options.ignoresCordon && isCordonedNode(node);
+  const ofNode = flagsOfNode(node, options);
   const says: Readonly<Record<WordFlag, boolean>> = {
+    ...ofNode,
     ready: state.readySinceMs !== undefined,
     settling: state.readySinceMs !== undefined && nowMs < state.settlesUntilMs,
-    "stepping-down": state.isAskedToStepDown || node?.wantsStepDown === true,
-    cordoned: isCordoned,
-    "network-unavailable": node?.isNetworkUnavailable === true,
-    excluded: node !== undefined && !options.ignoresExcludeLabel && hasExcludeLabel(node),
-    "out-of-service": node?.taintKeys.includes(NODE_TAINTS.outOfService) === true,
+    "stepping-down": state.isAskedToStepDown || ofNode["stepping-down"],
     damped: false,
     leaving: state.isLeaving,
+    "no-node-object": state.lacksNode,
   };
   return WORD_FLAGS.filter((flag) => says[flag]);
 }
@@ -161,7 +159,8 @@ function apply(state: StandingState, event: StandingEvent, nowMs: number): Stand
       };
     case "node-facts": {
       const { node: _before, ...rest } = state;
-      return event.node === undefined ? rest : { ...rest, node: event.node };
+      if (event.node !== undefined) return { ...rest, node: event.node, lacksNode: false };
+      return { ...rest, lacksNode: event.source === "kubernetes" };
     }
     case "step-down":
       return { ...state, isAskedToStepDown: event.isWanted };
@@ -216,13 +215,4 @@ function meet(state: StandingState, others: readonly MemberView[], nowMs: number
 
 function isEstablished({ word }: MemberView): boolean {
   return word !== undefined && word.flags.includes("ready") && word.readySeconds >= ESTABLISHED_SECONDS;
-}
-
-function isCordonedNode(node: NodeFacts): boolean {
-  const { deletedByAutoscaler, disruptedByKarpenter } = NODE_TAINTS;
-  return (
-    node.isUnschedulable ||
-    node.taintKeys.includes(deletedByAutoscaler) ||
-    node.taintKeys.includes(disruptedByKarpenter)
-  );
 }

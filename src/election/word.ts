@@ -17,6 +17,7 @@ export const WORD_FLAGS = [
   "out-of-service",
   "damped",
   "leaving",
+  "no-node-object",
 ] as const;
 export type WordFlag = (typeof WORD_FLAGS)[number];
 

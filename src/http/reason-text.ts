@@ -8,12 +8,14 @@ const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
   "ready-endpoint": "it has a ready endpoint, the others only terminating ones",
   "lowest-hash": "several nodes are equal in all else; this one has the lowest hash",
   "no-members": "no speaker is alive",
-  "not-ready": "the speaker has not read its sources, opened its sockets or met its peers",
+  "not-ready":
+    "the speaker has not read its sources, opened its sockets or met its peers (gossip off: the Node is not Ready)",
   excluded: "label node.kubernetes.io/exclude-from-external-load-balancers",
   "out-of-service": "taint node.kubernetes.io/out-of-service",
   "no-node-object": "there is no Node object of this name",
   "not-selected": "no advertisement selects the node",
   "no-local-endpoint": "externalTrafficPolicy is Local and no endpoint on the node serves",
+  "endpoint-without-node": "externalTrafficPolicy is Local, and an endpoint that serves says not on which node it is",
   "no-serving-endpoint": "no endpoint of the Service serves",
   "network-unavailable": "the node's network is unavailable",
   "not-common-to-group": "not every Service of the group may be led there",
@@ -29,6 +31,7 @@ const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
   "no-address": "the Service has no address",
   "invalid-address": "the Service's address is no IP address",
   "no-pool": "no pool holds the address",
+  "not-admitted-by-pool": "the pool's serviceAllocation does not admit the Service",
   "no-advertisement": "no L2Advertisement reaches the address",
   "shared-address-with-service-selector": "the address is shared, and an advertisement selects Services by label",
 };

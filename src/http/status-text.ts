@@ -14,11 +14,17 @@ export function formatStatus(status: StatusDocument): string {
     .join("\n");
 }
 
+const OFF_TEXT: Readonly<Record<StatusDocument["gossip"]["detection"], string>> = {
+  gossip: "off",
+  "api-server": "off: the death of a node is noticed by the API server",
+  none: "off: this node is alone",
+};
+
 function formatHead({ node, version, at, startedAt, ready, election, gossip, word }: StatusDocument): string {
   const readiness = ready.isReady ? "ready" : `NOT READY (${ready.reason})`;
   const gossipText = gossip.isOn
     ? `${gossip.endpoint ?? "not bound yet"}, ${gossip.isEncrypted ? "encrypted" : "NOT ENCRYPTED"}`
-    : "off: the death of a node is noticed by the API server";
+    : OFF_TEXT[gossip.detection];
   const facts = [
     ["node", `${node}, arpeggio ${version}, up ${formatAge(startedAt, at)}`],
     ["state", `${readiness} for ${formatAge(ready.since, at)}`],
@@ -27,6 +33,7 @@ function formatHead({ node, version, at, startedAt, ready, election, gossip, wor
       "election",
       `${election.rule} for ${formatAge(election.since, at)}: ${election.reason}${election.member === undefined ? "" : ` (${election.member})`}`,
     ],
+    ...(election.refusedConfiguration === undefined ? [] : [["", `! ${election.refusedConfiguration}`]]),
     ["gossip", gossipText],
   ];
   return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");

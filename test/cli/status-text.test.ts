@@ -72,7 +72,7 @@ describe("arpeggio status", () => {
       answered(
         statusOf("n3", {
           election: { rule: "metallb-1", reason: "member-can-less", since: AT },
-          gossip: { isOn: false, isEncrypted: false },
+          gossip: { isOn: false, detection: "api-server", isEncrypted: false },
           members: [],
           addresses: [seenBy("n3", "192.0.2.100", { leader: "n3", state: "leading" })],
         }),

@@ -9,7 +9,10 @@ const POOL = pool("main", ["192.0.2.0/24", "2001:db8::/64"]);
 const EVERYWHERE = advertisement("all");
 
 function derived(contents: Parameters<typeof snapshot>[0]): Derived {
-  return derive(snapshot({ pools: [POOL], advertisements: [EVERYWHERE], ...contents }), { loadBalancerClass: "" });
+  return derive(snapshot({ pools: [POOL], advertisements: [EVERYWHERE], ...contents }), {
+    loadBalancerClass: "",
+    checksAdmission: true,
+  });
 }
 
 function reasonsOf(services: readonly ServiceFacts[], rest: Parameters<typeof snapshot>[0] = {}): readonly string[] {
@@ -64,6 +67,7 @@ describe("derive: refusals", () => {
     const services = [service("none", ["192.0.2.1"]), service("own", ["192.0.2.2"], { loadBalancerClass: "lb" })];
     const result = derive(snapshot({ pools: [POOL], advertisements: [EVERYWHERE], services }), {
       loadBalancerClass: "lb",
+      checksAdmission: true,
     });
     expect(result.refused.map(({ name }) => name)).to.deep.equal(["none"]);
     expect(result.groups.map(({ key }) => key)).to.deep.equal(["192.0.2.2"]);

@@ -5,7 +5,7 @@ import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
 import { advertisement, labels, pool, service, slice, snapshot } from "./facts.ts";
 
-const OPTIONS = { loadBalancerClass: "" };
+const RULES = { loadBalancerClass: "", checksAdmission: true };
 
 function groupNamed(derived: Derived, key: string): object {
   return derived.groups.find((group) => group.key === key) ?? expect.fail(`no group ${key}`);
@@ -24,29 +24,29 @@ describe("Deriver", () => {
   });
 
   it("gives the same value while no object has changed", () => {
-    const deriver = new Deriver(OPTIONS);
-    const derived = deriver.derive(first);
+    const deriver = new Deriver();
+    const derived = deriver.derive(first, RULES);
     const copy = patched(first, { services: new Map(first.services), pools: new Map(first.pools) });
-    expect(deriver.derive(copy)).to.equal(derived);
+    expect(deriver.derive(copy, RULES)).to.equal(derived);
   });
 
   it("keeps the groups that a change does not concern", () => {
-    const deriver = new Deriver(OPTIONS);
-    const before = deriver.derive(first);
+    const deriver = new Deriver();
+    const before = deriver.derive(first, RULES);
     const services = new Map(first.services);
     services.set("default/b", service("b", ["192.0.2.3"]));
     services.set("default/d", service("d", ["192.0.2.4"]));
-    const after = deriver.derive(patched(first, { services }));
+    const after = deriver.derive(patched(first, { services }), RULES);
     expect(after.groups.map(({ key }) => key)).to.deep.equal(["192.0.2.1", "192.0.2.3", "192.0.2.4"]);
     expect(groupNamed(after, "192.0.2.1")).to.equal(groupNamed(before, "192.0.2.1"));
     expect(after.refused[0]).to.equal(before.refused[0]);
   });
 
   it("keeps a group whose Service was written anew without a change that counts", () => {
-    const deriver = new Deriver(OPTIONS);
-    const before = deriver.derive(first);
+    const deriver = new Deriver();
+    const before = deriver.derive(first, RULES);
     const services = new Map(first.services).set("default/a", service("a", ["192.0.2.1"], { labels: { app: "a" } }));
-    expect(deriver.derive(patched(first, { services }))).to.equal(before);
+    expect(deriver.derive(patched(first, { services }), RULES)).to.equal(before);
   });
 
   it("is always equal to what is derived from the last snapshot alone", () => {
@@ -77,7 +77,7 @@ describe("Deriver", () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
-        const deriver = new Deriver(OPTIONS);
+        const deriver = new Deriver();
         let now = first;
         for (const change of steps) {
           const services = new Map<string, ServiceFacts>(now.services);
@@ -108,7 +108,7 @@ describe("Deriver", () => {
               source = change.source;
           }
           now = { ...now, source, services, endpointSlices, pools, advertisements };
-          expect(deriver.derive(now)).to.deep.equal(derive(now, OPTIONS));
+          expect(deriver.derive(now, RULES)).to.deep.equal(derive(now, RULES));
         }
       }),
     );

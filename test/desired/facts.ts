@@ -22,7 +22,7 @@ export function pool(name: string, prefixes: readonly string[], facts: Partial<P
     if (prefix === undefined) throw new Error(`no prefix: ${text}`);
     return rangeOfPrefix(prefix);
   });
-  return { name, labels: {}, ranges, ...facts };
+  return { name, createdAt: "", labels: {}, ranges, ...facts };
 }
 
 export function advertisement(name: string, facts: Partial<AdvertisementFacts> = {}): AdvertisementFacts {
@@ -70,6 +70,7 @@ export function node(name: string, facts: Partial<NodeFacts> = {}): NodeFacts {
     isNetworkUnavailable: false,
     isNotReady: false,
     wantsStepDown: false,
+    ignoresCordon: false,
     internalIps: [],
     ...facts,
   };

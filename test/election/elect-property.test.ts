@@ -100,13 +100,15 @@ const services: fc.Arbitrary<GroupService> = fc
     serving: fc.constantFrom("some", "some", "some", "everywhere", "none"),
     readyNodes: fc.subarray([...NAMES]),
     terminatingNodes: fc.subarray([...NAMES]),
+    hasUnplacedEndpoint: fc.boolean(),
   })
-  .map(({ addresses, advertisements, isLocal, serving, readyNodes, terminatingNodes }) =>
+  .map(({ addresses, advertisements, isLocal, serving, readyNodes, terminatingNodes, hasUnplacedEndpoint }) =>
     groupService(addresses, {
       advertisements,
       externalTrafficPolicy: isLocal ? "Local" : "Cluster",
       hasServingEndpoint: serving !== "none",
       isServedEverywhere: serving === "everywhere",
+      hasUnplacedEndpoint: hasUnplacedEndpoint && serving === "some",
       readyNodes: new Set(serving === "some" ? readyNodes : []),
       terminatingNodes: new Set(
         serving === "some" ? terminatingNodes.filter((name) => !readyNodes.includes(name)) : [],

@@ -47,6 +47,7 @@ export function oracle(group: AddressGroup, view: ElectionView): Verdict {
     "not-selected",
     "no-serving-endpoint",
     "no-local-endpoint",
+    "endpoint-without-node",
     "not-common-to-group",
   ];
   const last = stages.findLast((stage) => reasons.includes(stage));
@@ -96,7 +97,7 @@ function refusal(group: AddressGroup, member: MemberView, view: ElectionView): s
   if (!says(member, "ready")) return "not-ready";
   if (says(member, "excluded") || apiSays(member, view, "excluded")) return "excluded";
   if (says(member, "out-of-service") || apiSays(member, view, "out-of-service")) return "out-of-service";
-  if (apiSays(member, view, "no-node-object")) return "no-node-object";
+  if (says(member, "no-node-object") || apiSays(member, view, "no-node-object")) return "no-node-object";
   const each = counted(group).map((service) => placeRefusal(service, member, view));
   const refusals = each.filter((reason) => reason !== undefined);
   if (refusals.length === 0) return undefined;
@@ -108,7 +109,8 @@ function placeRefusal(service: GroupService, member: MemberView, view: ElectionV
   if (!service.hasServingEndpoint) return "no-serving-endpoint";
   const isHere = service.readyNodes.has(member.name) || service.terminatingNodes.has(member.name);
   const mustBeHere = service.externalTrafficPolicy === "Local" && !service.isServedEverywhere;
-  return mustBeHere && !isHere ? "no-local-endpoint" : undefined;
+  if (!mustBeHere || isHere) return undefined;
+  return service.hasUnplacedEndpoint ? "endpoint-without-node" : "no-local-endpoint";
 }
 
 function metallbRefusal(group: AddressGroup, member: MemberView, view: ElectionView): string | undefined {

@@ -201,29 +201,48 @@ describe("standing: merges", () => {
 });
 
 describe("standing: other flags", () => {
+  const source = "kubernetes";
   for (const { facts, flag } of [
     { facts: { isUnschedulable: true }, flag: "cordoned" },
     { facts: { taintKeys: ["ToBeDeletedByClusterAutoscaler"] }, flag: "cordoned" },
     { facts: { taintKeys: ["karpenter.sh/disrupted"] }, flag: "cordoned" },
     { facts: { taintKeys: ["node.kubernetes.io/out-of-service"] }, flag: "out-of-service" },
     { facts: { isNetworkUnavailable: true }, flag: "network-unavailable" },
+    { facts: { isUnschedulable: true, wantsStepDown: true, ignoresCordon: true }, flag: "stepping-down" },
     { facts: { wantsStepDown: true }, flag: "stepping-down" },
     { facts: { labels: { "node.kubernetes.io/exclude-from-external-load-balancers": "" } }, flag: "excluded" },
   ] as const) {
     it(`${JSON.stringify(facts)} is ${flag}, until the Node says otherwise`, () => {
-      const told: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: node("n1", facts) }]];
+      const told: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: node("n1", facts), source }]];
       expect(flagsAfter(told, 1)).to.deep.equal(["ready", flag]);
-      expect(flagsAfter([...told, [2, { kind: "node-facts", node: node("n1") }]], 2)).to.deep.equal(["ready"]);
-      expect(flagsAfter([...told, [2, { kind: "node-facts", node: undefined }]], 2)).to.deep.equal(["ready"]);
+      expect(flagsAfter([...told, [2, { kind: "node-facts", node: node("n1"), source }]], 2)).to.deep.equal(["ready"]);
+      expect(flagsAfter([...told, [2, { kind: "node-facts", node: undefined, source: "files" }]], 2)).to.deep.equal([
+        "ready",
+      ]);
     });
   }
+
+  it("says that it has no Node object, which it must have; a document it need not have", () => {
+    const missing: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: undefined, source }]];
+    expect(flagsAfter(missing, 1)).to.deep.equal(["ready", "no-node-object"]);
+    const back: Step = [2, { kind: "node-facts", node: node("n1"), source }];
+    expect(flagsAfter([...missing, back], 2)).to.deep.equal(["ready"]);
+    const undocumented: Step = [1, { kind: "node-facts", node: undefined, source: "files" }];
+    expect(flagsAfter([...FOUNDED, undocumented], 1)).to.deep.equal(["ready"]);
+  });
+
+  it("does not count a cordon that the Node says does not count", () => {
+    const facts = node("n1", { isUnschedulable: true, ignoresCordon: true });
+    const told: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: facts, source }]];
+    expect(flagsAfter(told, 1)).to.deep.equal(["ready"]);
+  });
 
   it("does not say what it was told to ignore", () => {
     const facts = node("n1", {
       isUnschedulable: true,
       labels: { "node.kubernetes.io/exclude-from-external-load-balancers": "" },
     });
-    const told: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: facts }]];
+    const told: readonly Step[] = [...FOUNDED, [1, { kind: "node-facts", node: facts, source }]];
     expect(flagsAfter(told, 1, { ignoresCordon: true, ignoresExcludeLabel: true })).to.deep.equal(["ready"]);
   });
 

@@ -77,6 +77,7 @@ export function groupService(addresses: readonly string[], facts: Partial<GroupS
     terminatingNodes: new Set(),
     hasServingEndpoint: true,
     isServedEverywhere: false,
+    hasUnplacedEndpoint: false,
     ...facts,
   };
 }

@@ -14,7 +14,7 @@ describe("files: every kind a user writes", () => {
 
   it("reads a pool", () => {
     expect([...all.pools.values()]).to.deep.equal([
-      { name: "main", labels: { zone: "a" }, ranges: [range("192.0.2.0/28"), range("192.0.2.32/28")] },
+      { name: "main", createdAt: "", labels: { zone: "a" }, ranges: [range("192.0.2.0/28"), range("192.0.2.32/28")] },
     ]);
   });
 
@@ -62,6 +62,7 @@ describe("files: every kind a user writes", () => {
       isNetworkUnavailable: true,
       isNotReady: false,
       wantsStepDown: true,
+      ignoresCordon: false,
       internalIps: ["192.0.2.100"],
     });
   });

@@ -118,7 +118,7 @@ describe("word", () => {
       bytes: "a701010302020902040001ffff",
       fields: { highestRule: "arpeggio-1", ruleInUse: "arpeggio-1", flags: ["ready"] },
     },
-    { name: "unknown flags", bytes: "a7010202fe01", fields: { flags: ["ready"] } },
+    { name: "unknown flags", bytes: "a7010202fc01", fields: { flags: ["ready"] } },
     {
       name: "a rule of the future as the highest it knows",
       bytes: "a70101020901",

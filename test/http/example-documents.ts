@@ -22,7 +22,7 @@ export const STATUS: StatusDocument = {
     isTruncated: false,
   },
   election: { rule: "metallb-1", reason: "member-can-less", member: "n3", since: "2026-01-01T11:59:30.000Z" },
-  gossip: { isOn: true, isEncrypted: true, endpoint: "192.0.2.11:7946" },
+  gossip: { isOn: true, detection: "gossip", isEncrypted: true, endpoint: "192.0.2.11:7946" },
   members: [
     {
       name: "n1",

@@ -44,10 +44,23 @@ describe("formatStatus", () => {
     const text = formatStatus({
       ...STATUS,
       ready: { isReady: false, reason: "reading-sources", since: AT },
-      gossip: { isOn: true, isEncrypted: false },
+      gossip: { isOn: true, detection: "gossip", isEncrypted: false },
     });
     expect(text).to.include("state    NOT READY (reading-sources) for 0s\n");
     expect(text).to.include("gossip   not bound yet, NOT ENCRYPTED\n");
+  });
+
+  it("says who notices a lost node when gossip is off, and that a configuration was refused", () => {
+    for (const [detection, line] of [
+      ["api-server", "gossip   off: the death of a node is noticed by the API server\n"],
+      ["none", "gossip   off: this node is alone\n"],
+    ] as const) {
+      const text = formatStatus({ ...STATUS, gossip: { isOn: false, detection, isEncrypted: false } });
+      expect(text).to.include(line);
+    }
+    const refusedConfiguration = "no pool holds 192.0.2.1 any more";
+    const text = formatStatus({ ...STATUS, election: { ...STATUS.election, refusedConfiguration } });
+    expect(text).to.include("         ! no pool holds 192.0.2.1 any more\n");
   });
 
   it("tells nothing read yet from nothing there", () => {

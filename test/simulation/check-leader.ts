@@ -95,7 +95,7 @@ export class LeaderChecker implements Witness {
 }
 
 function verdictsOf(snapshot: ClusterSnapshot, members: readonly MemberView[]): ReadonlyMap<Ip, Verdict> {
-  const { groups } = derive(snapshot, { loadBalancerClass: "" });
+  const { groups } = derive(snapshot, { loadBalancerClass: "", checksAdmission: true });
   const verdicts = new Map<Ip, Verdict>();
   const view = {
     rule: "arpeggio-1",

@@ -34,7 +34,7 @@ export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
     const prefix = parsePrefix(text);
     return prefix === undefined ? [] : [rangeOfPrefix(prefix)];
   });
-  const pool: PoolFacts = { name: "pool", labels: {}, ranges };
+  const pool: PoolFacts = { name: "pool", createdAt: "", labels: {}, ranges };
   const advertisement: AdvertisementFacts = {
     name: "advertisement",
     poolNames: [],
@@ -87,6 +87,7 @@ function nodeFacts(name: string): NodeFacts {
     isNetworkUnavailable: false,
     isNotReady: false,
     wantsStepDown: false,
+    ignoresCordon: false,
     internalIps: [],
   };
 }

@@ -22,7 +22,10 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName"> = {
   restarts: 0,
 };
 
-export function speakerTenant(mutant?: Mutant): StartTenant {
+/** A mutant, or a speaker with other settings or ports. */
+export type Variant = Pick<Mutant, "settings" | "ports" | "speaker">;
+
+export function speakerTenant(mutant?: Variant): StartTenant {
   return (ports) => {
     const settings = { ...SETTINGS, nodeName: ports.name };
     const speakerPorts = portsOf(ports);

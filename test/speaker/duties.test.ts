@@ -43,6 +43,7 @@ function decision(
     terminatingNodes: new Set<string>(),
     hasServingEndpoint: true,
     isServedEverywhere: true,
+    hasUnplacedEndpoint: false,
   };
   return {
     group: { key: V4, addresses: [V4, V6], services: [service] },

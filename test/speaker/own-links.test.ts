@@ -50,7 +50,7 @@ function scene(failing: Set<number>) {
     excludedLinks: [/^docker/],
     restarts: 0,
   };
-  const council = new Council(settings, new MemberViews("n1"), 0);
+  const council = new Council(settings, new MemberViews("n1"), true, 0);
   return { asked, council, links: new OwnLinks(council, packets) };
 }
 

@@ -14,6 +14,7 @@ function node(internalIps: readonly string[]): NodeFacts {
     isNetworkUnavailable: false,
     isNotReady: false,
     wantsStepDown: false,
+    ignoresCordon: false,
     internalIps,
   };
 }
