@@ -51,11 +51,6 @@ export class WriteQueue {
     return this.#first.size + this.#ready.size + this.#waiting.size + this.#taken.size;
   }
 
-  /** The API server does not answer, or not now. */
-  get isPaused(): boolean {
-    return this.#pauses > 0;
-  }
-
   /** Whether something may have to be written; looked at once `atMs` has come, or earlier when it was marked so before. */
   mark(name: string, nowMs: number, atMs = nowMs): void {
     if (this.#taken.has(name) || this.#first.has(name) || this.#ready.has(name)) return;
@@ -132,7 +127,7 @@ export class WriteQueue {
   }
 
   #isFull(): boolean {
-    return this.#taken.size >= (this.isPaused ? 1 : this.#limits.atOnce);
+    return this.#taken.size >= (this.#pauses > 0 ? 1 : this.#limits.atOnce);
   }
 
   #resume(): void {
