@@ -1,0 +1,120 @@
+/** What the stores of the kinds that decide hold, as a snapshot. What did not change since the last one is the same object. */
+import { isDeepStrictEqual } from "node:util";
+import type { ClusterSnapshot, EndpointSliceFacts, PoolFacts, ServiceFacts } from "../../desired/snapshot.ts";
+import { SNAPSHOT_KINDS } from "../../desired/snapshot-difference.ts";
+import type { ResourceProblem } from "../watched.ts";
+import { acceptPools, type ReadPool } from "./accept-pools.ts";
+import { type HeldResource, titleOf } from "./held-resource.ts";
+import { KINDS } from "./kinds.ts";
+import type { ObjectStore, StoredObject } from "./object-store.ts";
+
+export type SnapshotKind = (typeof SNAPSHOT_KINDS)[number];
+export type SnapshotStores = Readonly<Record<SnapshotKind, ObjectStore<HeldResource>>>;
+type Facts = ReadonlyMap<string, unknown>;
+
+export class ClusterReading {
+  readonly #stores: SnapshotStores;
+  readonly #changed = new Set<SnapshotKind>(SNAPSHOT_KINDS);
+  #snapshot: ClusterSnapshot | undefined;
+  readonly #problems = new Map<SnapshotKind, readonly ResourceProblem[]>();
+
+  constructor(stores: SnapshotStores) {
+    this.#stores = stores;
+  }
+
+  get problems(): readonly ResourceProblem[] {
+    return [...this.#problems.values()].flat();
+  }
+
+  /** The store of this kind holds something else. */
+  markChanged(kind: SnapshotKind): void {
+    this.#changed.add(kind);
+  }
+
+  /** A snapshot from elsewhere counts until now: what is equal in the next one stays the same. */
+  take(snapshot: ClusterSnapshot): void {
+    this.#snapshot = snapshot;
+  }
+
+  /** The last snapshot itself when nothing in it changed. */
+  read(): ClusterSnapshot {
+    const before = this.#snapshot;
+    // Slices count while their Service does.
+    if (this.#changed.has("services")) this.#changed.add("endpointSlices");
+    const maps = new Map<SnapshotKind, Facts>();
+    for (const kind of SNAPSHOT_KINDS) {
+      const known: Facts | undefined = before?.[kind];
+      const services = maps.get("services") as ReadonlyMap<string, ServiceFacts> | undefined;
+      const facts = known !== undefined && !this.#changed.has(kind) ? known : this.#factsOf(kind, services);
+      maps.set(kind, kept(known, facts));
+    }
+    this.#changed.clear();
+    if (before !== undefined && SNAPSHOT_KINDS.every((kind) => maps.get(kind) === before[kind])) return before;
+    // Each map was filled from facts of its own kind.
+    this.#snapshot = { source: "kubernetes", ...Object.fromEntries(maps) } as unknown as ClusterSnapshot;
+    return this.#snapshot;
+  }
+
+  #factsOf(kind: SnapshotKind, services: ReadonlyMap<string, ServiceFacts> | undefined): Facts {
+    const { objects } = this.#stores[kind];
+    const refusals = [...objects.values()].flatMap((object) => problemOf(kind, object, object.value.sentence));
+    this.#problems.set(kind, refusals);
+    if (kind === "pools") return this.#poolsOf(objects.values(), refusals);
+    const facts = new Map<string, unknown>();
+    for (const { value } of objects.values()) {
+      const { change } = value;
+      if (change?.facts === undefined) continue;
+      if (change.kind === "endpointSlices" && services !== undefined && !isOfAny(change.facts, services)) continue;
+      facts.set(change.key, change.facts);
+    }
+    return facts;
+  }
+
+  #poolsOf(objects: Iterable<StoredObject<HeldResource>>, refusals: readonly ResourceProblem[]): Facts {
+    const byName = new Map([...objects].map((object) => [object.identity.name, object]));
+    const { pools, overlaps } = acceptPools([...byName.values()].flatMap(readPool));
+    const overlapping = overlaps.flatMap(({ pool, sentence }) => {
+      const object = byName.get(pool.name);
+      return object === undefined
+        ? []
+        : problemOf("pools", object, `${titleOf(KINDS.pools.kind, object.identity)}: ${sentence}`);
+    });
+    this.#problems.set("pools", [...refusals, ...overlapping]);
+    return pools;
+  }
+}
+
+function readPool({ value }: StoredObject<HeldResource>): readonly ReadPool[] {
+  const { change, sentence, entries } = value;
+  if (change?.kind !== "pools" || change.facts === undefined) return [];
+  const facts: PoolFacts = change.facts;
+  return [{ facts, isRefused: sentence !== undefined, ...(entries === undefined ? {} : { entries }) }];
+}
+
+function problemOf(
+  kind: SnapshotKind,
+  { identity }: StoredObject<HeldResource>,
+  sentence: string | undefined,
+): readonly ResourceProblem[] {
+  if (sentence === undefined) return [];
+  const { namespace, name, uid } = identity;
+  return [{ kind: KINDS[kind].kind, namespace, name, uid, sentence, problem: "refused" }];
+}
+
+function isOfAny({ namespace, serviceName }: EndpointSliceFacts, services: ReadonlyMap<string, ServiceFacts>): boolean {
+  return services.has(`${namespace}/${serviceName}`);
+}
+
+/** Equal facts stay the same objects, and a map of only such ones the same map. */
+function kept(before: Facts | undefined, next: Facts): Facts {
+  if (before === undefined || before === next) return next;
+  const result = new Map<string, unknown>();
+  let isSame = before.size === next.size;
+  for (const [key, facts] of next) {
+    const known = before.get(key);
+    const isEqual = known === facts || isDeepStrictEqual(known, facts);
+    result.set(key, isEqual ? known : facts);
+    isSame &&= isEqual;
+  }
+  return isSame ? before : result;
+}

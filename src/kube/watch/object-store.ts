@@ -1,0 +1,98 @@
+/** The objects of one kind, as they were read; a list takes their place when its last page is there, and never before. */
+import { isDeepStrictEqual } from "node:util";
+import { fieldOf } from "../../desired/resource-readers.ts";
+import type { ObjectIdentity } from "../watched.ts";
+
+export interface StoredObject<Value> {
+  readonly identity: ObjectIdentity;
+  readonly value: Value;
+}
+
+/** From an object as it was received. `last`: what the same object (by uid) was read as before. */
+export type ReadValue<Value> = (raw: unknown, identity: ObjectIdentity, last: Value | undefined) => Value;
+
+export class ObjectStore<Value> {
+  readonly #read: ReadValue<Value>;
+  #objects = new Map<string, StoredObject<Value>>();
+  #staged = new Map<string, StoredObject<Value>>();
+
+  constructor(read: ReadValue<Value>) {
+    this.#read = read;
+  }
+
+  /** By name, or `namespace/name`. The same map until the next commit, so that it may be kept to be read later. */
+  get objects(): ReadonlyMap<string, StoredObject<Value>> {
+    return this.#objects;
+  }
+
+  /** An item of a list under way. */
+  stage(raw: unknown): void {
+    const stored = this.#stored(raw);
+    if (stored !== undefined) this.#staged.set(keyOf(stored.identity), stored);
+  }
+
+  discard(): void {
+    this.#staged = new Map();
+  }
+
+  /** What was staged is all there is. Whether anything is another value now. */
+  commit(): boolean {
+    const before = this.#objects;
+    this.#objects = this.#staged;
+    this.#staged = new Map();
+    if (before.size !== this.#objects.size) return true;
+    for (const [key, { value }] of this.#objects) {
+      if (!before.has(key) || before.get(key)?.value !== value) return true;
+    }
+    return false;
+  }
+
+  /** Whether it is another value now. */
+  apply(raw: unknown): boolean {
+    const stored = this.#stored(raw);
+    if (stored === undefined) return false;
+    const key = keyOf(stored.identity);
+    const before = this.#objects.get(key);
+    this.#objects.set(key, stored);
+    return before === undefined || before.value !== stored.value;
+  }
+
+  /** Whether it was there. */
+  remove(raw: unknown): boolean {
+    const identity = identityOf(raw);
+    return identity !== undefined && this.#objects.delete(keyOf(identity));
+  }
+
+  /** A value that is equal to the last one is the last one, so that readers tell by identity what changed. */
+  #stored(raw: unknown): StoredObject<Value> | undefined {
+    const identity = identityOf(raw);
+    if (identity === undefined) return undefined;
+    const known = this.#objects.get(keyOf(identity));
+    const isSame = known !== undefined && known.identity.uid === identity.uid;
+    if (isSame && known.identity.resourceVersion === identity.resourceVersion) return known;
+    const value = this.#read(raw, identity, isSame ? known.value : undefined);
+    if (known === undefined || !isDeepStrictEqual(known.value, value)) return { identity, value };
+    return { identity, value: known.value };
+  }
+}
+
+function keyOf({ namespace, name }: ObjectIdentity): string {
+  return namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** Undefined for what is no object of the API: a server gives all of these. */
+function identityOf(raw: unknown): ObjectIdentity | undefined {
+  const metadata = fieldOf(raw, "metadata");
+  const name = textOf(fieldOf(metadata, "name"));
+  if (name === "") return undefined;
+  return {
+    namespace: textOf(fieldOf(metadata, "namespace")),
+    name,
+    uid: textOf(fieldOf(metadata, "uid")),
+    resourceVersion: textOf(fieldOf(metadata, "resourceVersion")),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
