@@ -135,6 +135,11 @@ export function killControl(
   return order(controlFolder(cluster), `kill ${service} ${signal}`);
 }
 
+/** SIGSTOP makes a service hang, SIGCONT lets it go on. */
+export function signalControl(cluster: Cluster, service: ControlService, signal: "STOP" | "CONT"): Promise<void> {
+  return order(controlFolder(cluster), `signal ${service} ${signal}`);
+}
+
 export function startService(cluster: Cluster, node: Host, service: NodeService): Promise<void> {
   return order(nodeState(cluster, node), `start ${service}`);
 }
@@ -176,7 +181,8 @@ export async function waitForApiServer(cluster: Cluster): Promise<void> {
   }
 }
 
-async function waitForNodes(cluster: Cluster): Promise<void> {
+/** Until every node has registered and is Ready. */
+export async function waitForNodes(cluster: Cluster): Promise<void> {
   const deadlineMs = performance.now() + START_TIMEOUT_MS;
   const nodes = cluster.topology.nodes.map(({ name }) => `node/${name}`);
   for (;;) {

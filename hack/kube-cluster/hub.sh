@@ -20,7 +20,7 @@ more_orders() {
     ) >>"$state/../$2/logs/init.log" 2>&1 </dev/null &
     service_pids[$2]=$!
     ;;
-  crash) kill -KILL "${service_pids[$2]}" && wait "${service_pids[$2]}" ;;
+  crash) end_service "$2" KILL ;;
   esac
 }
 trap : TERM

@@ -26,12 +26,20 @@ export async function importImages(cluster: Cluster): Promise<void> {
   );
 }
 
+/** Whether the node has power. */
+export function isRunning(cluster: Cluster, node: Host): boolean {
+  return processesOf(cluster, node).length > 0;
+}
+
+/** Ids on the machine of every process of the node, those of its pods too. */
+export function processesOf(cluster: Cluster, node: Host): readonly number[] {
+  const [group = ""] = readFileSync(join(controlFolder(cluster), "cgroups"), "utf8").split("\n");
+  return processesIn(join(group, node.name));
+}
+
 /** The node's PID 1 as the machine counts: the process of its control groups that is number 1 in its innermost pid namespace. */
 function initPid(cluster: Cluster, node: Host): number {
-  const [group = ""] = readFileSync(join(controlFolder(cluster), "cgroups"), "utf8").split("\n");
-  const pid = processesIn(join(group, node.name)).find(
-    (one) => numbersOf(one).at(-1) === 1 && numbersOf(one).length > 2,
-  );
+  const pid = processesOf(cluster, node).find((one) => numbersOf(one).at(-1) === 1 && numbersOf(one).length > 2);
   if (pid === undefined) throw new Error(`${node.name} does not run`);
   return pid;
 }

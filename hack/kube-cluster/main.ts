@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import { ArpeggioError } from "../../src/base/errors.ts";
 import { inNamespace } from "../netlab/run-command.ts";
 import { createCluster, destroyCluster, findCluster, type Tools } from "./cluster.ts";
+import { drill, drillLines } from "./drills/command.ts";
 import { packOwnImages } from "./images.ts";
 import { importImages, insideNode } from "./inside.ts";
 import { installArpeggio } from "./install.ts";
@@ -18,9 +19,12 @@ const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N 
        hack/kube node NAME COMMAND...  inside a node
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
        hack/kube image                 builds the speaker's image anew and imports it on every node of a running cluster
+       hack/kube drill NAME|all [--json]
        hack/kube down                  leaves nothing behind
   --name NAME  another cluster beside the first; before the command
-`;
+
+drills
+${drillLines()}`;
 
 const DEFAULT_NAME = "arpeggio";
 const DEFAULT_NODES = 3;
@@ -30,6 +34,7 @@ interface Request {
   readonly nodes: number;
   /** Without Arpeggio. */
   readonly isBare: boolean;
+  readonly isJson: boolean;
   readonly command: string;
   /** What follows the command, as it was written. */
   readonly rest: readonly string[];
@@ -47,6 +52,7 @@ function readRequest(argv: readonly string[]): Request {
     options: {
       name: { type: "string", default: DEFAULT_NAME },
       nodes: { type: "string", default: String(DEFAULT_NODES) },
+      json: { type: "boolean", default: false },
       bare: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -57,6 +63,7 @@ function readRequest(argv: readonly string[]): Request {
     name: values.name,
     nodes,
     isBare: values.bare,
+    isJson: values.json,
     command: values.help ? "help" : command,
     rest: passesOn ? argv.slice(at + 1) : positionals,
   };
@@ -73,6 +80,9 @@ async function run(request: Request): Promise<number> {
     case "image":
       await packOwnImages();
       await importImages(neededCluster(request));
+      return 0;
+    case "drill":
+      await drill(neededCluster(request), request.rest, request.isJson);
       return 0;
     case "kubectl":
       return runKubectl(neededCluster(request), request.rest);
@@ -97,6 +107,7 @@ async function up({ name, nodes, isBare }: Request): Promise<void> {
   };
   await packOwnImages();
   const cluster = await createCluster(name, nodes, await findTools(), note);
+  await importImages(cluster);
   if (isBare) return;
   await installArpeggio(cluster);
   note("Arpeggio on every node");

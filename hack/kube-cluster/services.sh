@@ -1,5 +1,5 @@
 # Sourced by hub.sh and node.sh, which are PID 1 of their pid namespace: runs the orders that come through a pipe, one a line:
-#   TOKEN start SERVICE | TOKEN kill SERVICE SIGNAL
+#   TOKEN start SERVICE | TOKEN kill SERVICE SIGNAL (and wait for its end) | TOKEN signal SERVICE SIGNAL
 # and says that one is done by making the file replies/TOKEN. A service is a command line in services/SERVICE, so that a killed one starts again.
 # bash as PID 1 reaps every orphan.
 declare -A service_pids=()
@@ -7,6 +7,12 @@ declare -A service_pids=()
 start_service() { # start_service NAME: its output goes to logs/NAME.log
   bash "$state/services/$1" >>"$state/logs/$1.log" 2>&1 </dev/null 3<&- &
   service_pids[$1]=$!
+}
+
+end_service() { # end_service NAME SIGNAL: and waits for its end; nothing when it does not run
+  [ -n "${service_pids[$1]:-}" ] || return
+  kill "-$2" "${service_pids[$1]}" && wait "${service_pids[$1]}"
+  unset "service_pids[$1]"
 }
 
 serve_orders() { # ends never; `more_orders` is the caller's own
@@ -17,7 +23,8 @@ serve_orders() { # ends never; `more_orders` is the caller's own
     read -r -u 3 token verb name argument || continue
     case $verb in
     start) start_service "$name" ;;
-    kill) kill "-$argument" "${service_pids[$name]:-0}" && wait "${service_pids[$name]}" ;;
+    kill) end_service "$name" "$argument" ;;
+    signal) [ -z "${service_pids[$name]:-}" ] || kill "-$argument" "${service_pids[$name]}" ;;
     *) more_orders "$verb" "$name" "$argument" ;;
     esac
     touch "$state/replies/$token"

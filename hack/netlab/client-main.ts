@@ -56,7 +56,8 @@ function send(address: string, port: number): void {
   });
   socket.on("data", (chunk: Buffer) => {
     request.text += chunk.toString("latin1");
-    const node = /\r\n\r\n(\S+)\n/.exec(request.text)?.[1];
+    // The lab's backends answer with their node's name, the cluster's with "POD NODE".
+    const node = /\r\n\r\n(?:\S+ )?(\S+)\n/.exec(request.text)?.[1];
     if (node !== undefined) end(request, "answered", node);
   });
   // An error is followed by "close"; both an early end and an error leave the request unanswered.

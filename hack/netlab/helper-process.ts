@@ -9,8 +9,8 @@ export class HelperProcess<Command, Report extends { readonly kind: string }> {
   #hasEnded = false;
 
   /** `program` is the path of a script that ends when its IPC channel is closed, so that it cannot outlive us. */
-  constructor(namespace: string, program: string) {
-    const [command = "", ...argv] = inNamespace(namespace, asInstrument([process.execPath, program]));
+  constructor(namespace: string, program: string, args: readonly string[] = []) {
+    const [command = "", ...argv] = inNamespace(namespace, asInstrument([process.execPath, program, ...args]));
     this.#child = spawn(command, argv, { stdio: ["ignore", "inherit", "inherit", "ipc"] });
     this.#child.on("message", (report: Report) => {
       this.#reports.push(report);

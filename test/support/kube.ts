@@ -19,7 +19,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createCluster, destroyCluster, findCluster } from "../../hack/kube-cluster/cluster.ts";
 import { POD_PROGRAM, packOwnImages } from "../../hack/kube-cluster/images.ts";
-import { insideNode } from "../../hack/kube-cluster/inside.ts";
+import { importImages, insideNode } from "../../hack/kube-cluster/inside.ts";
 import { installArpeggio } from "../../hack/kube-cluster/install.ts";
 import { kubectl } from "../../hack/kube-cluster/kubectl.ts";
 import { findNodeTools } from "../../hack/kube-cluster/node-tools.ts";
@@ -74,6 +74,7 @@ async function startShared(root: Mocha.Suite): Promise<TestCluster | string> {
   });
   await packOwnImages();
   const cluster = await createCluster(own, NODES, { binary, nodeTools });
+  await importImages(cluster);
   await installArpeggio(cluster);
   return new TestCluster(cluster);
 }

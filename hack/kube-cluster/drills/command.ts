@@ -1,0 +1,42 @@
+/** `hack/kube drill`: runs one drill or all of them on a running cluster, and prints what came of it. */
+import { ArpeggioError } from "../../../src/base/errors.ts";
+import { formatRuns } from "../../netlab/report.ts";
+import type { Cluster } from "../topology.ts";
+import { KUBE_DRILLS } from "./drills.ts";
+import { type KubeFigures, runKubeDrill } from "./run-drill.ts";
+import { clearStage, setStage } from "./scene.ts";
+
+/** With --json one object a line, with the fields of hack/lab's drills. */
+export async function drill(cluster: Cluster, names: readonly string[], isJson: boolean): Promise<void> {
+  const wanted = names.includes("all") ? Object.keys(KUBE_DRILLS) : names;
+  const unknown = wanted.find((name) => KUBE_DRILLS[name] === undefined);
+  if (wanted.length === 0 || unknown !== undefined) {
+    throw new ArpeggioError("ERR_CONFIG_INVALID", `drills are all, ${Object.keys(KUBE_DRILLS).join(", ")}`);
+  }
+  await setStage(cluster);
+  try {
+    for (const name of wanted) await runAndPrint(cluster, name, isJson);
+  } finally {
+    await clearStage(cluster);
+  }
+}
+
+export function drillLines(): string {
+  const lines = Object.entries(KUBE_DRILLS).map(([name, { does }]) => `  ${name.padEnd(20)} ${does}\n`);
+  return lines.join("");
+}
+
+async function runAndPrint(cluster: Cluster, name: string, isJson: boolean): Promise<void> {
+  const found = KUBE_DRILLS[name];
+  if (found === undefined) return;
+  const result = await runKubeDrill(cluster, found);
+  const nodes = cluster.topology.nodes.length;
+  const { figures, extra } = result;
+  if (isJson) process.stdout.write(`${JSON.stringify({ drill: name, run: 1, nodes, ...figures, ...extra })}\n`);
+  else process.stdout.write(`\ndrill ${name}, ${nodes} nodes: ${found.does}\n${formatResult(cluster, result)}`);
+}
+
+function formatResult(cluster: Cluster, { figures, extra }: KubeFigures): string {
+  const lines = Object.entries(extra).map(([name, value]) => `${name}: ${value ?? "-"}\n`);
+  return formatRuns(cluster.topology, [figures]) + lines.join("");
+}
