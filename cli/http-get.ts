@@ -27,10 +27,10 @@ export function getJson(way: Way, path: string, deadlineMs: number): Promise<Htt
     };
     const call = request(
       {
-        ...("stream" in way ? { createConnection: () => way.stream } : way),
+        // An agent would open a connection of its own.
+        ...("stream" in way ? { createConnection: () => way.stream } : { ...way, agent: false }),
         path,
         headers: { accept: "application/json", host: "localhost", connection: "close" },
-        agent: false,
         signal: limit,
       },
       (response) => {

@@ -3,6 +3,6 @@
 import { runCommand } from "./command.ts";
 
 const { exitCode, output, complaint } = await runCommand(process.argv.slice(2));
-process.stdout.write(output);
 process.stderr.write(complaint);
-process.exitCode = exitCode;
+// A port-forward that never opened would keep the process; what is written to a pipe must leave first.
+process.stdout.write(output, () => process.exit(exitCode));

@@ -1,5 +1,6 @@
 /** Speakers in pods: listed through the API server, each reached by port-forward, because they answer on loopback only. */
-import { Duplex, PassThrough, Writable } from "node:stream";
+import { once } from "node:events";
+import { Duplex, PassThrough } from "node:stream";
 import { CoreV1Api, KubeConfig, PortForward, type V1Pod } from "@kubernetes/client-node";
 import { ArpeggioError, errnoOf } from "../src/base/errors.ts";
 import type { Door } from "./ask.ts";
@@ -88,13 +89,14 @@ async function getThrough(forward: PortForward, namespace: string, pod: string, 
   const fromPod = new PassThrough();
   const toPod = new PassThrough();
   const stream = Duplex.from({ readable: fromPod, writable: toPod });
+  // What goes wrong before or after the request is nobody else's to hear.
+  stream.on("error", () => undefined);
   // Kubelet's words about the port, such as "connection refused".
-  const complaints = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      stream.destroy(silent(complaintIn(chunk.toString())));
-      done();
-    },
+  const complaints = new PassThrough();
+  const complained = once(complaints, "data").then(([chunk]) => {
+    throw silent(complaintIn(String(chunk)));
   });
+  complained.catch(() => undefined);
   let socket: Closable | undefined;
   try {
     const opening = forward.portForward(namespace, pod, [SPEAKER_PORT], fromPod, complaints, toPod) as Promise<unknown>;
@@ -102,13 +104,14 @@ async function getThrough(forward: PortForward, namespace: string, pod: string, 
     if (!isClosable(connection)) throw silent("the port-forward did not open");
     socket = connection;
     connection.addEventListener("close", () => fromPod.end());
-    return await getJson({ stream }, path, ANSWER_DEADLINE_MS);
+    return await Promise.race([complained, getJson({ stream }, path, ANSWER_DEADLINE_MS)]);
   } catch (cause) {
     if (cause instanceof ArpeggioError) throw cause;
     throw silent(forwardFault(cause, namespace), cause);
   } finally {
     socket?.close();
     stream.destroy();
+    complaints.destroy();
   }
 }
 
