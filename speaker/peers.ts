@@ -4,7 +4,7 @@ import { createSocket } from "node:dgram";
 import { lookup } from "node:dns/promises";
 import type { NodeFacts } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
-import { familyOf, type Ip, parseIp } from "../src/net/ip.ts";
+import { type Family, familyOf, type Ip, parseIp } from "../src/net/ip.ts";
 
 /** A peer as the user wrote it: a host name or an address, and a port. */
 export interface PeerName {
@@ -37,13 +37,16 @@ async function resolvePeer({ host, port }: PeerName): Promise<Endpoint[]> {
 }
 
 /** A speaker on every node gossips from one of its node's addresses. */
-export function peersOfNodes(nodes: Iterable<NodeFacts>, port: number): Endpoint[] {
-  return [...nodes].flatMap(({ internalIps }) =>
-    internalIps.flatMap((text) => {
-      const ip = parseIp(text);
-      return ip === undefined ? [] : [{ ip, port }];
-    }),
-  );
+export function addressesOfNodes(nodes: Iterable<NodeFacts>): string[] {
+  return [...nodes].flatMap(({ internalIps }) => internalIps);
+}
+
+/** What is no address is passed over, and so is one of another family than this node's own: no speaker listens there. */
+export function peersAt(addresses: readonly string[], port: number, family: Family | undefined): Endpoint[] {
+  return addresses.flatMap((text) => {
+    const ip = parseIp(text);
+    return ip === undefined || (family !== undefined && familyOf(ip) !== family) ? [] : [{ ip, port }];
+  });
 }
 
 /** The address this host would send from towards `peer`; a connected UDP socket sends nothing. Undefined when there is no route. */

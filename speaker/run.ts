@@ -10,7 +10,10 @@ import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { type HttpServer, openHttpServer } from "../src/http/server.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
+import { type Family, familyOf } from "../src/net/ip.ts";
 import { SystemClock } from "../src/sys/system-clock.ts";
+import { SystemRandom } from "../src/sys/system-random.ts";
+import { Cluster } from "./cluster.ts";
 import { readConfigFiles, type SpeakerConfig } from "./config-files.ts";
 import type { Readiness } from "./council.ts";
 import { GOSSIP_DROP_REASONS, PACKET_DROP_REASONS } from "./drop-reasons.ts";
@@ -20,7 +23,7 @@ import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, Heart
 import { takeInstanceLock } from "./instance-lock.ts";
 import { LeaderLog } from "./leader-log.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
-import { peersOfNodes, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
+import { addressesOfNodes, peersAt, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
 import type { RunningSource } from "./source.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
@@ -65,9 +68,14 @@ class MainThread {
   readonly #record: RunRecord;
   #http: HttpServer | undefined;
   #source: RunningSource | undefined;
+  #cluster: Cluster | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #problems: readonly string[] = [];
   #namedPeers: readonly Endpoint[] = [];
+  /** Of the speakers' pods; empty: not known. */
+  #podAddresses: readonly string[] = [];
+  #gossipFamily: Family | undefined;
+  #aliveMembers: readonly string[];
   #readiness: Readiness = "reading-sources";
   #isStopping = false;
 
@@ -76,6 +84,7 @@ class MainThread {
     this.#log = log;
     this.#clock = clock;
     this.#exits = exits;
+    this.#aliveMembers = [options.nodeName];
     this.#wireWatch = new HeartbeatWatch(this.#beats, "wire", clock.nowMs());
     this.#record = new RunRecord(options.cacheFolder);
     this.#leaderLog = new LeaderLog(log, clock, options.nodeName);
@@ -94,6 +103,7 @@ class MainThread {
     // Listening comes first: a port that is taken must be said before anything is led.
     this.#http = await openHttpServer(this.#faces(), http, this.#log);
     const bind = gossip === undefined ? undefined : await findBindEndpoint(gossip, this.#log);
+    this.#gossipFamily = bind === undefined ? undefined : familyOf(bind.ip);
     const wire = new WireClient(
       {
         speaker: {
@@ -117,21 +127,37 @@ class MainThread {
     );
     this.#wire = wire;
     if (gossip !== undefined) await this.#followPeers(wire, gossip);
-    const source = this.#openSource(wire);
+    const source = await this.#openSource(wire);
     this.#source = source;
     await source.start();
     this.#log.info("speaker started", { node: nodeName, version: VERSION, source: source.location });
   }
 
-  #openSource(wire: WireClient): RunningSource {
-    const { source, cacheFolder } = this.#options;
+  async #openSource(wire: WireClient): Promise<RunningSource> {
+    const { source, cacheFolder, nodeName } = this.#options;
     const listener = {
       changed: (snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void =>
         this.#sourceChanged(wire, snapshot, problems),
     };
-    if (source.kind === "kubernetes") return this.#exits.refuse(["--source=kubernetes is not in this release"]);
     const cache = cacheFolder === undefined ? {} : { cacheFolder };
-    return new FilesSource({ folder: source.folder, wallMs: () => this.#clock.wallMs(), ...cache }, listener);
+    if (source.kind === "files") {
+      return new FilesSource({ folder: source.folder, wallMs: () => this.#clock.wallMs(), ...cache }, listener);
+    }
+    const aliveMembers = (): readonly string[] => this.#aliveMembers;
+    const context = {
+      nodeName,
+      clock: this.#clock,
+      random: new SystemRandom(),
+      log: this.#log,
+      aliveMembers,
+      ...cache,
+    };
+    const podsChanged = (addresses: readonly string[]): void => {
+      this.#podAddresses = addresses;
+      this.#tellPeers(wire);
+    };
+    this.#cluster = await Cluster.open(source, context, { ...listener, podsChanged });
+    return this.#cluster;
   }
 
   /** Peers are told before the first snapshot, so that a starting node knows whether there is somebody to wait for. */
@@ -149,12 +175,13 @@ class MainThread {
     setTimeout(() => void this.#resolvePeers(wire, gossip).catch(this.#exits.fail), RESOLVE_INTERVAL_MS).unref();
   }
 
-  /** Those of --peers, and the addresses of Node objects. */
+  /** Those of --peers, and the speakers' pods; while no pod is known, every Node. */
   #tellPeers(wire: WireClient): void {
     const { gossip } = this.#options;
     if (gossip === undefined) return;
-    const ofNodes = this.#snapshot === undefined ? [] : peersOfNodes(this.#snapshot.nodes.values(), gossip.port);
-    const endpoints = [...this.#namedPeers, ...ofNodes];
+    const ofNodes = this.#snapshot === undefined ? [] : addressesOfNodes(this.#snapshot.nodes.values());
+    const found = this.#podAddresses.length > 0 ? this.#podAddresses : ofNodes;
+    const endpoints = [...this.#namedPeers, ...peersAt(found, gossip.port, this.#gossipFamily)];
     wire.tell({ kind: "peers", endpoints, named: gossip.peers.length });
   }
 
@@ -202,7 +229,7 @@ class MainThread {
       },
       readiness: () => ({
         ok: this.#readiness === "ready",
-        sentences: [READINESS_SENTENCES[this.#readiness], ...this.#problems],
+        sentences: [READINESS_SENTENCES[this.#readiness], ...(this.#cluster?.missing() ?? []), ...this.#problems],
       }),
       // With a cluster they are served to whoever may read them, and not to everybody on this host.
       ...(this.#options.source.kind === "files" ? { metrics } : {}),

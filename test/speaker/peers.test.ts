@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { peersOfNodes, resolvePeers, sourceAddressTowards } from "../../speaker/peers.ts";
+import { addressesOfNodes, peersAt, resolvePeers, sourceAddressTowards } from "../../speaker/peers.ts";
 import type { NodeFacts } from "../../src/desired/snapshot.ts";
 import { parseIp } from "../../src/net/ip.ts";
 
@@ -33,10 +33,17 @@ describe("peers", () => {
   });
 
   it("takes every address of every Node, and passes over what is none", () => {
-    expect(peersOfNodes([node(["192.0.2.1", "node-a"]), node(["2001:db8::1"])], 7946)).to.deep.equal([
+    const addresses = addressesOfNodes([node(["192.0.2.1", "node-a"]), node(["2001:db8::1"])]);
+    expect(peersAt(addresses, 7946, undefined)).to.deep.equal([
       { ip: ip("192.0.2.1"), port: 7946 },
       { ip: ip("2001:db8::1"), port: 7946 },
     ]);
+  });
+
+  it("dials nobody at an address of another family than its own: no speaker listens there", () => {
+    const addresses = ["192.0.2.1", "2001:db8::1"];
+    expect(peersAt(addresses, 7946, 4)).to.deep.equal([{ ip: ip("192.0.2.1"), port: 7946 }]);
+    expect(peersAt(addresses, 7946, 6)).to.deep.equal([{ ip: ip("2001:db8::1"), port: 7946 }]);
   });
 
   it("finds the address that this host sends from, without sending", async () => {

@@ -1,0 +1,126 @@
+/** `--source=kubernetes` on the main thread: the API server, what is read from it, and what is written back. */
+import type { Clock } from "../src/base/clock.ts";
+import type { Log } from "../src/base/log.ts";
+import type { Random } from "../src/base/random.ts";
+import { VERSION } from "../src/base/version.ts";
+import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
+import type { ApiServer } from "../src/kube/api-server.ts";
+import { openApiServer } from "../src/kube/node-api-server.ts";
+import { KubernetesSource } from "../src/kube/watch/kubernetes-source.ts";
+import type { ResourceProblem } from "../src/kube/watched.ts";
+import { KubernetesWriter } from "../src/kube/write/kubernetes-writer.ts";
+import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
+import type { KubernetesOptions } from "./kubernetes-options.ts";
+import { objectsOf, type RunningSource, type SourceListener, type SourceStatus } from "./source.ts";
+
+export interface ClusterContext {
+  readonly nodeName: string;
+  readonly cacheFolder?: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Names of the members that are alive, this node among them. */
+  readonly aliveMembers: () => readonly string[];
+}
+
+export interface ClusterListener extends SourceListener {
+  /** Addresses of the speakers' pods, as written; empty while they are not known. */
+  podsChanged(ips: readonly string[]): void;
+}
+
+export class Cluster implements RunningSource {
+  readonly location: string;
+  readonly api: ApiServer;
+  readonly #source: KubernetesSource;
+  readonly #writer: KubernetesWriter;
+  #snapshot: ClusterSnapshot | undefined;
+  #problems: readonly string[] = [];
+  #lastChangeMs: number | undefined;
+
+  /** Rejects with `ERR_CONFIG_INVALID` when there is no readable configuration. The API server itself may be away. */
+  static async open(options: KubernetesOptions, context: ClusterContext, listener: ClusterListener): Promise<Cluster> {
+    const { kubeconfig } = options;
+    const userAgent = `arpeggio-speaker/${VERSION}`;
+    const api = await openApiServer({ userAgent, ...(kubeconfig === undefined ? {} : { kubeconfig }) });
+    return new Cluster(api, options, context, listener);
+  }
+
+  private constructor(
+    api: ApiServer,
+    { namespace, podName, podSelector }: KubernetesOptions,
+    { aliveMembers, cacheFolder, ...shared }: ClusterContext,
+    listener: ClusterListener,
+  ) {
+    this.api = api;
+    this.location = api.url;
+    this.#source = new KubernetesSource({
+      ...shared,
+      api,
+      namespace,
+      podSelector,
+      ...(cacheFolder === undefined ? {} : { cacheFolder }),
+      onChange: (snapshot, problems) => this.#read(snapshot, problems, shared.clock.wallMs(), listener),
+      onPods: (pods) => listener.podsChanged([...pods.values()].flatMap(({ podIp }) => podIp ?? [])),
+      onWatchedChange: () => this.#writer.watchedChanged(),
+    });
+    this.#writer = new KubernetesWriter({
+      ...shared,
+      api,
+      watched: this.#source.watched,
+      namespace,
+      aliveMembers,
+      ...(podName === undefined ? {} : { podName }),
+    });
+  }
+
+  /** The first snapshot comes when it comes: a speaker whose API server is away has health to serve and links to open all the same. */
+  start(): Promise<void> {
+    return this.#source.start();
+  }
+
+  /** What the wire thread says of the Services that this node has to write about. */
+  report(changes: readonly ServiceReportChange[]): void {
+    this.#writer.apply(changes);
+  }
+
+  status(): SourceStatus {
+    const { state, watches, sentences } = this.#source.status();
+    return {
+      kind: "kubernetes",
+      location: this.location,
+      state,
+      objects: this.#snapshot === undefined ? {} : objectsOf(this.#snapshot),
+      problems: [...sentences, ...this.#problems],
+      ...(this.#lastChangeMs === undefined ? {} : { lastChange: new Date(this.#lastChangeMs).toISOString() }),
+      watches: watches.map((watch) => ({ ...watch })),
+    };
+  }
+
+  /** What was never listed, a sentence each; empty when all that decides was. */
+  missing(): readonly string[] {
+    if (this.#snapshot !== undefined) return [];
+    return this.#source
+      .status()
+      .watches.filter(({ lastEvent }) => lastEvent === undefined)
+      .map(({ kind, lastError }) => `${kind}: not listed yet${lastError === undefined ? "" : ` (${lastError})`}`);
+  }
+
+  async close(): Promise<void> {
+    this.#writer.close();
+    await this.#source.close();
+    this.api.close();
+  }
+
+  #read(
+    snapshot: ClusterSnapshot,
+    problems: readonly ResourceProblem[],
+    wallMs: number,
+    listener: ClusterListener,
+  ): void {
+    this.#snapshot = snapshot;
+    this.#lastChangeMs = wallMs;
+    this.#problems = problems.map(({ sentence }) => sentence);
+    this.#writer.problemsChanged(problems);
+    listener.changed(snapshot, this.#problems);
+  }
+}
