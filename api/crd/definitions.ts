@@ -9,11 +9,9 @@ import { IPAddressPoolSchema } from "../ip-address-pool.ts";
 import { L2AdvertisementSchema } from "../l2-advertisement.ts";
 import { LabelSelectorSchema } from "../label-selector.ts";
 import { ServiceL2StatusSchema } from "../service-l2-status.ts";
+import { CRD_GROUP, CRD_VERSION } from "./group.ts";
 import { LABEL_SELECTOR } from "./kubernetes-types.ts";
 import { type StructuralSchema, structuralSchema } from "./structural.ts";
-
-export const CRD_GROUP = "metallb.io";
-export const CRD_VERSION = "v1beta1";
 
 export interface PrinterColumn {
   readonly name: string;

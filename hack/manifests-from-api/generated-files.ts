@@ -1,6 +1,9 @@
 /** Every file of the tree that follows from `api/`, as text. Pure. */
 import { stringify } from "yaml";
-import { CRD_GROUP, customResourceDefinition, RESOURCE_DEFINITIONS } from "../../api/crd/definitions.ts";
+import { POLICIES } from "../../api/admission/policies.ts";
+import { policyObjects } from "../../api/admission/policy.ts";
+import { customResourceDefinition, RESOURCE_DEFINITIONS } from "../../api/crd/definitions.ts";
+import { CRD_GROUP } from "../../api/crd/group.ts";
 import { MAKE_KEY_GRANTS, METRICS_GRANTS, SPEAKER_GRANTS } from "../../api/rbac.ts";
 import { roleObjects } from "./roles.ts";
 
@@ -15,8 +18,13 @@ export function generatedFiles(): readonly GeneratedFile[] {
     path: `manifests/crd/${CRD_GROUP}_${definition.plural}.yaml`,
     text: yamlText("api/crd", [customResourceDefinition(definition)]),
   }));
+  const policies = POLICIES.map((policy) => ({
+    path: `manifests/components/validation/${policy.name}.yaml`,
+    text: yamlText("api/admission", policyObjects(policy)),
+  }));
   return [
     ...definitions,
+    ...policies,
     {
       path: "manifests/base/rbac.yaml",
       text: yamlText("api/rbac.ts", roleObjects("arpeggio-speaker", SPEAKER_GRANTS)),
