@@ -52,14 +52,12 @@ export function entryVariables(name: string, list: string): readonly Variable[] 
 
 /** Variable `clashes`: `{text, with}` for entries of `mine` that overlap others of `theirs`, names of `entryVariables`. */
 export function clashVariables(mine: string, theirs: string): readonly Variable[] {
-  const near = (of: string, box: string) =>
-    `variables.${of}Ipv4.filter(e, e.first <= variables.${box}[1] && variables.${box}[0] <= e.last)`;
   return [
     { name: `${mine}Box`, expression: boxOf(mine) },
     { name: `${theirs}Box`, expression: boxOf(theirs) },
     // Pools mostly lie apart: then no pair is left to compare.
-    { name: `${mine}Near`, expression: near(mine, `${theirs}Box`) },
-    { name: `${theirs}Near`, expression: near(theirs, `${mine}Box`) },
+    { name: `${mine}Near`, expression: within(mine, `${theirs}Box`) },
+    { name: `${theirs}Near`, expression: within(theirs, `${mine}Box`) },
     {
       name: "clashes",
       expression: `${clashesOf(`variables.${mine}Near`, `variables.${theirs}Near`, MAX_IPV4_PAIRS, IPV4_OVERLAP)}
@@ -96,6 +94,11 @@ const IPV6_OVERLAP =
 function clashesOf(mine: string, theirs: string, maxPairs: number, overlap: string): string {
   return `(${mine}.size() * ${theirs}.size() > ${maxPairs} ? [] : ${mine}.filter(e, ${theirs}.exists(o, ${overlap}))
   .map(e, {'text': e.text, 'with': ${theirs}.filter(o, ${overlap})[0].text}))`;
+}
+
+/** The list's IPv4 entries of which a part lies in a box. */
+function within(name: string, box: string): string {
+  return `variables.${name}Ipv4.filter(e, e.first <= variables.${box}[1] && variables.${box}[0] <= e.last)`;
 }
 
 /** The numbers from the first to the last of a list's IPv4 entries. */

@@ -4,35 +4,55 @@
  */
 import { NAMESPACE } from "../rbac.ts";
 import { clashVariables, entryVariables, innerClashVariable, SIZES } from "./overlap.ts";
-import type { Policy, Validation } from "./policy.ts";
+import type { Policy, Rules, Validation } from "./policy.ts";
 import { ENTRY_RULES, type EntryRule } from "./pool-entry-rules.ts";
-import { noRepeatedWord, preferenceValidations, selectorValidations } from "./selector-rules.ts";
+import { preferenceRules, selectorRules, wordRules } from "./selector-rules.ts";
 
 /** MetalLB's words; a resource that was in another namespace before may still be changed. */
-const RIGHT_NAMESPACE: Validation = {
-  expression: `request.operation != 'CREATE' || request.namespace == '${NAMESPACE}'`,
-  messageExpression: `'metadata.namespace is "' + request.namespace + '": resource must be created in ${NAMESPACE} namespace'`,
+const RIGHT_NAMESPACE: Rules = {
+  variables: [],
+  validations: [
+    {
+      expression: `request.operation != 'CREATE' || request.namespace == '${NAMESPACE}'`,
+      messageExpression: `'metadata.namespace is "' + request.namespace + '": resource must be created in ${NAMESPACE} namespace'`,
+    },
+  ],
 };
 
-const ENTRIES = "variables.entries";
-const entriesVariable = { name: "entries", expression: "has(object.spec.addresses) ? object.spec.addresses : []" };
+const ADDRESSES = "variables.addresses";
+const addressesVariable = { name: "addresses", expression: "has(object.spec.addresses) ? object.spec.addresses : []" };
+
+/** Entries are compared with each other up to so many. */
+const MAX_ENTRIES_COMPARED = 200;
 
 const POOLS: Policy = {
   name: "arpeggio-pools",
   resource: "ipaddresspools",
-  variables: [entriesVariable, SIZES, ...entryVariables("own", ENTRIES), innerClashVariable("own")],
-  validations: [
+  rules: [
     RIGHT_NAMESPACE,
-    { expression: `${ENTRIES}.size() > 0`, message: "spec.addresses must not be empty" },
-    ...ENTRY_RULES.map(everyEntry),
-    noRepeatedWordUpTo(200, "spec.addresses"),
     {
-      expression: "variables.clashes.size() == 0",
-      messageExpression: overlapSentence("last", "of the same pool"),
+      variables: [addressesVariable],
+      validations: [
+        { expression: `${ADDRESSES}.size() > 0`, message: "spec.addresses must not be empty" },
+        ...ENTRY_RULES.map(everyEntry),
+        {
+          expression: `${ADDRESSES}.size() > ${MAX_ENTRIES_COMPARED} || !${ADDRESSES}.exists(a, ${isTwice("a")})`,
+          messageExpression: `'spec.addresses names "' + ${ADDRESSES}.filter(a, ${isTwice("a")})[0] + '" twice'`,
+        },
+      ],
     },
-    noRepeatedWord("spec.serviceAllocation.namespaces"),
-    ...selectorValidations("spec.serviceAllocation.namespaceSelectors"),
-    ...selectorValidations("spec.serviceAllocation.serviceSelectors"),
+    {
+      variables: [SIZES, ...entryVariables("own", ADDRESSES), innerClashVariable("own")],
+      validations: [
+        {
+          expression: "variables.clashes.size() == 0",
+          messageExpression: overlapSentence("last", "of the same pool'"),
+        },
+      ],
+    },
+    wordRules("spec.serviceAllocation.namespaces"),
+    selectorRules("spec.serviceAllocation.namespaceSelectors"),
+    selectorRules("spec.serviceAllocation.serviceSelectors"),
   ],
 };
 
@@ -40,22 +60,26 @@ const OVERLAPS: Policy = {
   name: "arpeggio-pool-overlaps",
   resource: "ipaddresspools",
   paramKind: "IPAddressPool",
-  variables: [
-    entriesVariable,
+  rules: [
     {
-      name: "others",
-      expression:
-        "params.metadata.name == object.metadata.name || !has(params.spec.addresses) ? [] : params.spec.addresses",
-    },
-    SIZES,
-    ...entryVariables("own", ENTRIES),
-    ...entryVariables("other", "variables.others"),
-    ...clashVariables("own", "other"),
-  ],
-  validations: [
-    {
-      expression: "variables.clashes.size() == 0",
-      messageExpression: overlapSentence("first", `of pool "' + params.metadata.name + '"`),
+      variables: [
+        addressesVariable,
+        {
+          name: "others",
+          expression:
+            "params.metadata.name == object.metadata.name || !has(params.spec.addresses) ? [] : params.spec.addresses",
+        },
+        SIZES,
+        ...entryVariables("own", ADDRESSES),
+        ...entryVariables("other", "variables.others"),
+        ...clashVariables("own", "other"),
+      ],
+      validations: [
+        {
+          expression: "variables.clashes.size() == 0",
+          messageExpression: overlapSentence("first", `of pool "' + params.metadata.name + '"'`),
+        },
+      ],
     },
   ],
 };
@@ -63,14 +87,13 @@ const OVERLAPS: Policy = {
 const ADVERTISEMENTS: Policy = {
   name: "arpeggio-advertisements",
   resource: "l2advertisements",
-  variables: [],
-  validations: [
+  rules: [
     RIGHT_NAMESPACE,
-    noRepeatedWord("spec.ipAddressPools"),
-    ...selectorValidations("spec.ipAddressPoolSelectors"),
-    ...selectorValidations("spec.nodeSelectors"),
-    ...selectorValidations("spec.serviceSelectors"),
-    ...preferenceValidations("spec.preferredNodeSelectors"),
+    wordRules("spec.ipAddressPools"),
+    selectorRules("spec.ipAddressPoolSelectors"),
+    selectorRules("spec.nodeSelectors"),
+    selectorRules("spec.serviceSelectors"),
+    preferenceRules("spec.preferredNodeSelectors"),
   ],
 };
 
@@ -78,20 +101,21 @@ export const POLICIES: readonly Policy[] = [POOLS, OVERLAPS, ADVERTISEMENTS];
 
 function everyEntry({ holds, message, sentence }: EntryRule): Validation {
   return {
-    expression: `${ENTRIES}.all(a, ${holds("a")})`,
+    expression: `${ADDRESSES}.all(a, ${holds("a")})`,
     message: `spec.addresses has an entry that ${message}`,
-    messageExpression: `'spec.addresses: ' + ${sentence(`${ENTRIES}.filter(a, !(${holds("a")}))[0]`)}`,
+    messageExpression: `'spec.addresses: ' + ${sentence(`${ADDRESSES}.filter(a, !(${holds("a")}))[0]`)}`,
   };
 }
 
-/** Comparing each with each costs too much for long lists. */
-function noRepeatedWordUpTo(entries: number, list: string): Validation {
-  const validation = noRepeatedWord(list);
-  return { ...validation, expression: `${ENTRIES}.size() > ${entries} || ${validation.expression}` };
+function isTwice(entry: string): string {
+  return `${ADDRESSES}.indexOf(${entry}) != ${ADDRESSES}.lastIndexOf(${entry})`;
 }
 
-/** The phrase that MetalLB's users and tests search for is in it. */
+/** CEL. The phrase that MetalLB's users and tests search for is in it. */
 function overlapSentence(which: "first" | "last", whose: string): string {
   const clash = `variables.clashes[${which === "first" ? "0" : "variables.clashes.size() - 1"}]`;
-  return `'spec.addresses: "' + ${clash}.text + '" of pool "' + object.metadata.name + '" overlaps with already defined CIDR "' + ${clash}.with + '" ${whose}'`;
+  return (
+    `'spec.addresses: "' + ${clash}.text + '" of pool "' + object.metadata.name + '" overlaps with already defined CIDR "'` +
+    ` + ${clash}.with + '" ${whose}`
+  );
 }

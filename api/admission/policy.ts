@@ -14,19 +14,23 @@ export interface Variable {
   readonly expression: string;
 }
 
+export interface Rules {
+  readonly variables: readonly Variable[];
+  readonly validations: readonly Validation[];
+}
+
 export interface Policy {
   readonly name: string;
   /** Plural, such as ipaddresspools. */
   readonly resource: string;
   /** Evaluated once for every object of this kind in the same namespace, as `params`. */
   readonly paramKind?: string;
-  readonly variables: readonly Variable[];
-  readonly validations: readonly Validation[];
+  readonly rules: readonly Rules[];
 }
 
 const API_VERSION = "admissionregistration.k8s.io/v1";
 
-export function policyObjects({ name, resource, paramKind, variables, validations }: Policy): readonly object[] {
+export function policyObjects({ name, resource, paramKind, rules }: Policy): readonly object[] {
   return [
     {
       apiVersion: API_VERSION,
@@ -51,8 +55,10 @@ export function policyObjects({ name, resource, paramKind, variables, validation
         matchConditions: [
           { name: "spec-changes", expression: "request.operation == 'CREATE' || object.?spec != oldObject.?spec" },
         ],
-        ...(variables.length === 0 ? {} : { variables }),
-        validations: validations.map((validation) => ({ ...validation, reason: "Invalid" })),
+        variables: rules.flatMap(({ variables }) => variables),
+        validations: rules
+          .flatMap(({ validations }) => validations)
+          .map((validation) => ({ ...validation, reason: "Invalid" })),
       },
     },
     {

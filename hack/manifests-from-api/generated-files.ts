@@ -1,5 +1,5 @@
 /** Every file of the tree that follows from `api/`, as text. Pure. */
-import { stringify } from "yaml";
+import { Document, isScalar, Scalar, visit } from "yaml";
 import { POLICIES } from "../../api/admission/policies.ts";
 import { policyObjects } from "../../api/admission/policy.ts";
 import { customResourceDefinition, RESOURCE_DEFINITIONS } from "../../api/crd/definitions.ts";
@@ -40,7 +40,18 @@ export function generatedFiles(): readonly GeneratedFile[] {
   ];
 }
 
+/** CEL, which has quotes of its own. */
+const CEL_KEYS: readonly unknown[] = ["expression", "messageExpression", "rule"];
+
 function yamlText(origin: string, objects: readonly object[]): string {
-  const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
+  const documents = objects.map((object) => {
+    const document = new Document(object, { aliasDuplicateObjects: false });
+    visit(document, {
+      Pair: (_key, { key, value }) => {
+        if (isScalar(key) && isScalar(value) && CEL_KEYS.includes(key.value)) value.type = Scalar.BLOCK_LITERAL;
+      },
+    });
+    return document.toString({ lineWidth: 0 });
+  });
   return `# Generated from ${origin} by hack/manifests.\n${documents.join("---\n")}`;
 }
