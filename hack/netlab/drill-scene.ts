@@ -32,10 +32,10 @@ export class DrillScene {
     await this.#instruments.begin(this.address, port, this.leader.mac, this.leader.name);
   }
 
-  /** Until another node than the leader has both claimed the address and answered a request since the deed; false: 30 s went by. */
+  /** Until another node than the leader has answered both a probe and a request since the deed; false: 30 s went by. */
   async takeOver(deedMs: number): Promise<boolean> {
     const { leader } = this;
-    const frame = await this.#instruments.waitForFrame(
+    const answer = await this.#instruments.waitForProbeAnswer(
       ({ mac, atMs }) => mac !== leader.mac && atMs >= deedMs,
       TAKE_OVER_TIMEOUT_MS,
     );
@@ -43,7 +43,7 @@ export class DrillScene {
       ({ node, atMs }) => node !== leader.name && atMs >= deedMs,
       TAKE_OVER_TIMEOUT_MS,
     );
-    return frame !== undefined && reply !== undefined;
+    return answer !== undefined && reply !== undefined;
   }
 
   /** Until all speakers name one leader again and none settles. */

@@ -28,8 +28,9 @@ export class Instruments {
 
   /** Requests and probes run; the leader's MAC has claimed the address and its requests are answered for a while, by `node` if given. */
   async begin(address: Ip, port: number, leaderMac: Mac, node?: string): Promise<void> {
-    this.start(address, port);
+    // Before the first request: what waits for a neighbour entry is lost with it.
     await runIpBatch(this.#topology.client.namespace, ["neigh flush all"]);
+    this.start(address, port);
     const frame = await this.waitForFrame((report) => report.mac === leaderMac, START_TIMEOUT_MS);
     const reply = await this.waitForReply((report) => node === undefined || report.node === node, START_TIMEOUT_MS);
     if (reply === undefined) throw new Error(`${address}: requests to its leader are not answered`);
@@ -51,6 +52,18 @@ export class Instruments {
     return this.#watcher.waitFor(
       (report): report is Extract<WatcherReport, { kind: "claimed-by" }> =>
         report.kind === "claimed-by" && isWanted(report),
+      timeoutMs,
+    );
+  }
+
+  /** The first answer to a probe from another MAC than before that `isWanted`: on a busy machine long after its announcement. */
+  async waitForProbeAnswer(
+    isWanted: (report: { readonly mac: Mac; readonly atMs: number }) => boolean,
+    timeoutMs: number,
+  ): Promise<{ readonly mac: Mac; readonly atMs: number } | undefined> {
+    return this.#watcher.waitFor(
+      (report): report is Extract<WatcherReport, { kind: "probe-answered-by" }> =>
+        report.kind === "probe-answered-by" && isWanted(report),
       timeoutMs,
     );
   }

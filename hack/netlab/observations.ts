@@ -38,6 +38,8 @@ export type ClientReport =
   | { readonly kind: "done"; readonly requests: readonly RequestRecord[] };
 
 export type WatcherReport =
+  /** Another MAC than answered the probe before. */
+  | { readonly kind: "probe-answered-by"; readonly mac: Mac; readonly atMs: number }
   /** Another MAC than in the frame before. */
   | { readonly kind: "claimed-by"; readonly mac: Mac; readonly atMs: number }
   | { readonly kind: "done"; readonly frames: readonly FrameRecord[] };

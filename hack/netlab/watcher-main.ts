@@ -6,6 +6,7 @@
  */
 import type { Ip } from "../../src/net/ip.ts";
 import { familyOf } from "../../src/net/ip.ts";
+import type { Mac } from "../../src/net/mac.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
 import { type Command, type FrameRecord, PROBE_INTERVAL_MS, type WatcherReport } from "./observations.ts";
 import { buildProbe, readClaim } from "./probe.ts";
@@ -13,6 +14,7 @@ import { openSegmentSocket, ownMac } from "./segment-link.ts";
 
 const linkName = process.argv[2] ?? "eth0";
 const frames: FrameRecord[] = [];
+let lastAnswerer: Mac | undefined;
 let prober: NodeJS.Timeout | undefined;
 
 function start(address: Ip): void {
@@ -42,8 +44,12 @@ function start(address: Ip): void {
 }
 
 function note(frame: FrameRecord): void {
-  if (frame.mac !== frames.at(-1)?.mac) report({ kind: "claimed-by", mac: frame.mac, atMs: frame.atMs });
+  const { atMs, mac, probe } = frame;
+  if (mac !== frames.at(-1)?.mac) report({ kind: "claimed-by", mac, atMs });
   frames.push(frame);
+  if (probe === undefined || mac === lastAnswerer) return;
+  lastAnswerer = mac;
+  report({ kind: "probe-answered-by", mac, atMs });
 }
 
 function stop(): void {

@@ -56,9 +56,10 @@ describe("a drill's figures", () => {
 
   it("count a connection that broke at the flip as reset, and one that broke at another time as lost", () => {
     const atFlip: RequestRecord = { startMs: 1_499, connectedMs: 1_499.5, endMs: 1_501, outcome: "broken" };
-    const later: RequestRecord = { startMs: 1_600, connectedMs: 1_601, endMs: 1_602, outcome: "broken" };
-    const { lost, resets } = measured({ requests: [atFlip, later] });
-    expect({ lost, resets }).to.deep.equal({ lost: 1, resets: 1 });
+    const notedEarly: RequestRecord = { startMs: 1_460, connectedMs: 1_461, endMs: 1_480, outcome: "broken" };
+    const later: RequestRecord = { startMs: 1_701, connectedMs: 1_702, endMs: 1_703, outcome: "broken" };
+    const { lost, resets } = measured({ requests: [atFlip, notedEarly, later] });
+    expect({ lost, resets }).to.deep.equal({ lost: 1, resets: 2 });
   });
 
   it("add up the probes that two answered, and take them for no move", () => {

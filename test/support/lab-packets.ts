@@ -15,6 +15,9 @@ const PROGRAM = join(import.meta.dirname, "lab-packets-main.js");
 const START_TIMEOUT_MS = 20_000;
 /** On a machine with ten runnable threads to a processor a speaker has answered after more than three seconds. */
 const ANSWER_TIMEOUT_MS = 15_000;
+/** RFC 4861 §10, RETRANS_TIMER; Linux asks by ARP at the same pace. */
+const RETRANSMIT_MS = 1_000;
+const MAX_TRIES = 3;
 /** Far more than a busy machine adds to a flood. */
 const FLOOD_TIMEOUT_MS = 20_000;
 
@@ -81,30 +84,46 @@ export class SegmentHost {
 
   /**
    * What is answered to the frame. An ordinary request follows it on the same socket and waits for its own answer, so "nothing"
-   * needs no wait: what came before that answer is all there will be.
+   * needs no wait: what came before that answer is all there will be. Both are sent again when both may have been lost.
    */
   async answersTo(frame: Uint8Array, address: Ip): Promise<readonly Claim[]> {
-    const seen = this.claims(address).length;
-    this.send(familyOf(address), frame);
-    const marker = await this.ask(address);
-    if (marker === undefined) throw new Error(`nobody answers for ${address}`);
-    return this.claims(address)
-      .slice(seen)
-      .filter(({ atMs, packet }) => atMs <= marker.atMs && toldTo(packet) !== toldTo(marker.packet));
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const seen = this.claims(address).length;
+      this.send(familyOf(address), frame);
+      const marker = await this.#askFor(address, ANSWER_TIMEOUT_MS / MAX_TRIES, 1);
+      if (marker === undefined) continue;
+      return this.claims(address)
+        .slice(seen)
+        .filter(({ atMs, packet }) => atMs <= marker.atMs && toldTo(packet) !== toldTo(marker.packet));
+    }
+    throw new Error(`nobody answers for ${address}`);
   }
 
-  /** An ordinary question for the address, and its answer; undefined when there is none within the timeout. */
+  /**
+   * An ordinary question for the address, and its answer; undefined when there is none within the timeout. Asked again every
+   * second, as a host does: a speaker that stood still throws away what was asked meanwhile, and a link that has just come up loses frames.
+   */
   ask(address: Ip, timeoutMs: number = ANSWER_TIMEOUT_MS): Promise<Claim | undefined> {
+    return this.#askFor(address, timeoutMs, Number.POSITIVE_INFINITY);
+  }
+
+  async #askFor(address: Ip, timeoutMs: number, mostTimes: number): Promise<Claim | undefined> {
     const { mac } = this.host;
     const number = this.#markers++ % 50;
     const isIpv4 = familyOf(address) === 4;
     const asker = (isIpv4 ? `192.0.2.${150 + number}` : `2001:db8::e:${(number + 1).toString(16)}`) as Ip;
     const answer = this.waitForClaim(address, ({ packet }) => toldTo(packet) === asker, timeoutMs);
-    this.send(
-      familyOf(address),
-      isIpv4 ? buildArpRequest({ mac, ip: asker }, address) : buildSolicitation(mac, asker, address),
-    );
-    return answer;
+    const frame = isIpv4 ? buildArpRequest({ mac, ip: asker }, address) : buildSolicitation(mac, asker, address);
+    this.send(familyOf(address), frame);
+    let times = 1;
+    const again = setInterval(() => {
+      if (times++ < mostTimes) this.send(familyOf(address), frame);
+    }, RETRANSMIT_MS);
+    try {
+      return await answer;
+    } finally {
+      clearInterval(again);
+    }
   }
 
   close(): void {
