@@ -1,4 +1,5 @@
 /** The options of `--source=kubernetes`. Pure but for the `Host` it is given. */
+import type { TlsSettings } from "../src/http/metrics-server.ts";
 import { absolute, type Host } from "./host.ts";
 import type { OptionReader } from "./option-reader.ts";
 import {
@@ -8,24 +9,18 @@ import {
   parseOptionalPort,
   parseText,
 } from "./option-values.ts";
+import { parseCipherSuites, parseGroups, parseTlsVersion } from "./tls-option-values.ts";
 
 /** MetalLB's (DESIGN D17). */
 const METRICS_PORT = 9_120;
 /** Of whoever runs outside any pod and names none. */
 const USUAL_NAMESPACE = "metallb-system";
 
-/** TLS of the metrics port, as written; whoever opens the port reads it. */
-export interface TlsOptions {
-  readonly minVersion: string;
-  readonly cipherSuites: string;
-  readonly curvePreferences: string;
-}
-
 export interface HttpsMetricsOptions {
   readonly port: number;
   /** Absent: a certificate of its own making. */
   readonly certificateFolder?: string;
-  readonly tls: TlsOptions;
+  readonly tls: TlsSettings;
 }
 
 export interface KubernetesOptions {
@@ -51,11 +46,7 @@ export function readKubernetes(reader: OptionReader, host: Host): KubernetesOpti
   const port = reader.read<number | undefined>("port", parseOptionalPort, METRICS_PORT);
   const plainMetrics = reader.read<ListenAddress | undefined>("metrics-plain", parseListenAddress, undefined);
   const certificates = reader.read("metrics-cert-dir", parseText, "");
-  const tls = {
-    minVersion: reader.read("tls-min-version", parseText, ""),
-    cipherSuites: reader.read("tls-cipher-suites", parseText, ""),
-    curvePreferences: reader.read("tls-curve-preferences", parseText, ""),
-  };
+  const tls = readTls(reader);
   const certificateFolder = certificates === "" ? {} : { certificateFolder: absolute(certificates, host) };
   return {
     kind: "kubernetes",
@@ -65,5 +56,19 @@ export function readKubernetes(reader: OptionReader, host: Host): KubernetesOpti
     podSelector: reader.read("ml-labels", parseText, ""),
     ...(port === undefined ? {} : { httpsMetrics: { port, tls, ...certificateFolder } }),
     ...(plainMetrics === undefined ? {} : { plainMetrics }),
+  };
+}
+
+function readTls(reader: OptionReader): TlsSettings {
+  const minVersion = reader.read("tls-min-version", parseTlsVersion, "TLSv1.3");
+  const ciphers = reader.read<string | undefined>("tls-cipher-suites", parseCipherSuites, undefined);
+  const groups = reader.read<string | undefined>("tls-curve-preferences", parseGroups, undefined);
+  if (minVersion === "TLSv1.3" && (reader.text("tls-cipher-suites") ?? "") !== "") {
+    reader.refuse("tls-cipher-suites", "TLS 1.3 has none to choose; give --tls-min-version=VersionTLS12, too");
+  }
+  return {
+    minVersion,
+    ...(ciphers === undefined ? {} : { ciphers }),
+    ...(groups === undefined ? {} : { groups }),
   };
 }

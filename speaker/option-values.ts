@@ -130,10 +130,10 @@ function portOf(text: string): number | undefined {
   return port <= 65_535 ? port : undefined;
 }
 
-function good<Value>(value: Value): ParsedValue<Value> {
+export function good<Value>(value: Value): ParsedValue<Value> {
   return { ok: true, value };
 }
 
-function bad(problem: string): { readonly ok: false; readonly problem: string } {
+export function bad(problem: string): { readonly ok: false; readonly problem: string } {
   return { ok: false, problem };
 }

@@ -61,6 +61,8 @@ const PATIENCE_MS = 5_000;
 const KEEP_ALIVE_MS = 75_000;
 /** The port is open to the whole network. */
 const MAX_CONNECTIONS = 128;
+/** Without them in its list Node does not speak TLS 1.3. */
+const TLS13_CIPHERS = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
 const PLAIN_ANSWER = answerText(400, "Bad Request", "this port speaks HTTPS\n");
 
 /** Listens. @throws ERR_LISTEN with a sentence; ERR_CONFIG_INVALID when certificate or TLS settings do not fit */
@@ -74,7 +76,7 @@ export async function openMetricsServer(
     cert,
     key,
     minVersion: tls.minVersion,
-    ...(tls.ciphers === undefined ? {} : { ciphers: tls.ciphers }),
+    ...(tls.ciphers === undefined ? {} : { ciphers: `${TLS13_CIPHERS}:${tls.ciphers}` }),
     ...(tls.groups === undefined ? {} : { ecdhCurve: tls.groups }),
   });
   const server = httpsServer({ ...context(certificate), handshakeTimeout: PATIENCE_MS }, async (request, response) => {

@@ -53,7 +53,7 @@ describe("parseOptions", () => {
       namespace: "lb",
       podName: "speaker-x2b5k",
       podSelector: "app=metallb,component=speaker",
-      httpsMetrics: { port: 9121, tls: { minVersion: "", cipherSuites: "", curvePreferences: "" } },
+      httpsMetrics: { port: 9121, tls: { minVersion: "TLSv1.3" } },
     });
     expect(options.gossip).to.deep.include({ bindAddress: "192.0.2.1", port: 7946 });
   });
@@ -68,7 +68,8 @@ describe("parseOptions", () => {
       podSelector: "a=b",
       plainMetrics: { ip: "127.0.0.1", port: 9121 },
     });
-    const tls = "--metrics-cert-dir=c --tls-min-version=VersionTLS12 --tls-cipher-suites=X --tls-curve-preferences=29";
+    const suite = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+    const tls = `--metrics-cert-dir=c --tls-min-version=VersionTLS12 --tls-cipher-suites=${suite} --tls-curve-preferences=29`;
     expect(run([CLUSTER, ...tls.split(" ")]).source).to.deep.equal({
       kind: "kubernetes",
       namespace: "metallb-system",
@@ -76,9 +77,20 @@ describe("parseOptions", () => {
       httpsMetrics: {
         port: 9120,
         certificateFolder: "/work/c",
-        tls: { minVersion: "VersionTLS12", cipherSuites: "X", curvePreferences: "29" },
+        tls: { minVersion: "TLSv1.2", ciphers: "ECDHE-RSA-AES128-GCM-SHA256", groups: "X25519" },
       },
     });
+  });
+
+  it("wants TLS 1.2 allowed where its cipher suites are chosen, as MetalLB does", () => {
+    const suites = "--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256";
+    expect(problems([CLUSTER, suites])).to.deep.equal([
+      "--tls-cipher-suites: TLS 1.3 has none to choose; give --tls-min-version=VersionTLS12, too",
+    ]);
+    expect(run([CLUSTER, "--tls-cipher-suites="]).source).to.have.nested.property(
+      "httpsMetrics.tls.minVersion",
+      "TLSv1.3",
+    );
   });
 
   it("turns gossip off in a cluster as MetalLB does: without an address or without labels", () => {
