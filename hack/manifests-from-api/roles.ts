@@ -3,17 +3,17 @@ import { type Grant, type Grants, NAMESPACE } from "../../api/rbac.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
 
-/** A ClusterRole, a Role, and a binding of each; what would be empty is left out. */
+/** A ClusterRole, a Role, and a binding of each; what would be empty is left out. Namespaces are kustomize's to set. */
 export function roleObjects(name: string, { serviceAccount, cluster, namespace }: Grants): readonly object[] {
   return [
     ...roleAndBinding("ClusterRole", { name }, serviceAccount, cluster),
-    ...roleAndBinding("Role", { name, namespace: NAMESPACE }, serviceAccount, namespace),
+    ...roleAndBinding("Role", { name }, serviceAccount, namespace),
   ];
 }
 
 function roleAndBinding(
   kind: "ClusterRole" | "Role",
-  metadata: { readonly name: string; readonly namespace?: string },
+  metadata: { readonly name: string },
   serviceAccount: string,
   grants: readonly Grant[],
 ): readonly object[] {
