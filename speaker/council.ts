@@ -9,7 +9,7 @@ import { type Acceptance, acceptConfiguration } from "../src/desired/accept-conf
 import { Deriver } from "../src/desired/derive.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
-import type { ClusterSnapshot, NodeFacts } from "../src/desired/snapshot.ts";
+import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Decision, MemberView } from "../src/election/decision.ts";
 import { decide } from "../src/election/elect.ts";
 import { nodesAsMembers } from "../src/election/nodes-as-members.ts";
@@ -72,11 +72,11 @@ export class Council {
   #derived: Derived = { groups: [], refused: [] };
   #poolPrefixes: readonly Prefix[] = [];
   #decisions: readonly Decision[] = [];
+  #electors: readonly MemberView[] = [];
   readonly #leadership = new LeadershipBook();
   readonly #dutyMemory: DutyMemory = new WeakMap();
   readonly #deriver = new Deriver();
   readonly #isGossipOn: boolean;
-  /** Of a node that no document describes. */
   readonly #labelsOfName: Labels;
 
   constructor(settings: SpeakerSettings, members: MemberViews, isGossipOn: boolean, nowMs: number) {
@@ -124,6 +124,16 @@ export class Council {
 
   get decisions(): readonly Decision[] {
     return this.#decisions;
+  }
+
+  /** Members that the last decisions were made of. */
+  get electors(): readonly MemberView[] {
+    return this.#electors;
+  }
+
+  /** Labels of the own Node; of one that no document describes, its name. */
+  get ownLabels(): Labels {
+    return this.#snapshot?.nodes.get(this.#settings.nodeName)?.labels ?? this.#labelsOfName;
   }
 
   get leadership(): LeadershipByIp {
@@ -220,6 +230,7 @@ export class Council {
     if (snapshot === undefined) return { duties: [], changes: [] };
     const self = this.#settings.nodeName;
     const members = this.#electorate(snapshot, others, view.isGone, nowMs);
+    this.#electors = members;
     this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
     this.#decisions = decide(
       this.#derived.groups,
@@ -241,7 +252,7 @@ export class Council {
       ...view,
       self,
       leadership: this.#leadership.byIp,
-      ownLabels: this.#ownNode()?.labels ?? this.#labelsOfName,
+      ownLabels: this.ownLabels,
       isOurs: (node: string) => this.#members.isOurs(node),
     };
     const duties = dutiesOf(this.#decisions, dutyView, this.#dutyMemory);
@@ -269,10 +280,6 @@ export class Council {
       ruleDeadlineMs(this.#rule),
       observedNodesDeadlineMs(this.#observed, nowMs),
     ]);
-  }
-
-  #ownNode(): NodeFacts | undefined {
-    return this.#snapshot?.nodes.get(this.#settings.nodeName);
   }
 }
 

@@ -111,7 +111,7 @@ function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Pr
 }
 
 /** Union over the advertisements that reach the group and select this node; one that names no link allows every link. */
-function interfacesOf({ group }: Decision, labels: Labels): readonly string[] {
+export function interfacesOf({ group }: Decision, labels: Labels): readonly string[] {
   const advertisements = group.services
     .flatMap((service) => service.advertisements)
     .filter(({ nodeSelectors }) => anySelectorMatches(nodeSelectors, labels));

@@ -9,10 +9,16 @@ export class OwnLinks {
   readonly #packets: PacketPort;
   #judged = "";
   #told = "";
+  #current: readonly AnnounceLink[] = [];
 
   constructor(council: Council, packets: PacketPort) {
     this.#council = council;
     this.#packets = packets;
+  }
+
+  /** As the announcer was told, the same array while they are the same. */
+  get current(): readonly AnnounceLink[] {
+    return this.#current;
   }
 
   /** Opens and closes sockets, then gives the announcer's links; undefined when they are what they were. */
@@ -29,6 +35,7 @@ export class OwnLinks {
     const text = JSON.stringify(links);
     if (text === this.#told) return undefined;
     this.#told = text;
+    this.#current = links;
     return links;
   }
 }

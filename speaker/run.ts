@@ -114,6 +114,7 @@ class MainThread {
           ignoresCordon: this.#options.ignoresCordon,
           excludedLinks: config.excludedLinks.map((pattern) => new RegExp(pattern)),
           restarts: this.#record.restarts,
+          reportsServices: this.#options.source.kind === "kubernetes",
         },
         beats: this.#beats,
         ...(bind === undefined
@@ -207,6 +208,12 @@ class MainThread {
       case "detected":
         return this.#log.info("member held dead", { member: note.node, suspectedSeconds: note.seconds });
       case "took-over":
+        return;
+      case "services":
+        return this.#cluster?.report(note.changes);
+      case "configuration":
+        if (note.refusal === undefined) this.#log.info("configuration counts as read");
+        else this.#log.warn("configuration refused", { refusal: note.refusal });
         return;
       case "name-conflict":
         return this.#log.error("two speakers use one node name", { member: note.node, otherAddress: note.other });

@@ -5,6 +5,7 @@ import type { Random } from "../src/base/random.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { Timing } from "../src/gossip/timing.ts";
+import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
 import type { Readiness } from "./council.ts";
 import type { LeaderChange } from "./leadership.ts";
 
@@ -17,6 +18,8 @@ export interface SpeakerSettings {
   readonly excludedLinks: readonly RegExp[];
   /** Own restarts without a leave (D4). */
   readonly restarts: number;
+  /** Whether somebody writes down what this node leads, and what nobody does: with the Kubernetes source. */
+  readonly reportsServices: boolean;
 }
 
 export interface GossipPorts {
@@ -43,6 +46,13 @@ export type SpeakerNote =
   /** First frame for an address `seconds` after its leader was gone. */
   | { readonly kind: "took-over"; readonly seconds: number }
   | { readonly kind: "readiness"; readonly readiness: Readiness }
+  /** Whether pools and advertisements count as they were read last; `refusal` is a sentence. */
+  | { readonly kind: "configuration"; readonly refusal?: string }
+  /**
+   * What this node has to write about Services, as far as it is new; never before it is ready, the first time even if it is
+   * nothing. Before `isEnd` not everything was said, so that what was not said means nothing yet.
+   */
+  | { readonly kind: "services"; readonly changes: readonly ServiceReportChange[]; readonly isEnd: boolean }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
   /** Every address was handed over, or none could be, and the cluster was told. */
   | { readonly kind: "left" };

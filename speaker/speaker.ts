@@ -11,12 +11,13 @@ import type { SwimNews } from "../src/gossip/swim-event.ts";
 import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
-import { Council, earliest, isDue, type Readiness } from "./council.ts";
+import { Council, earliest, isDue } from "./council.ts";
 import { beginGoodbye, type Departure, departureDeadlineMs, isGone, isOver, startDeparture } from "./departure.ts";
 import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
 import { MemberViews } from "./member-views.ts";
 import { OwnLinks } from "./own-links.ts";
+import { Reporting } from "./reporting.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
 import { Takeovers } from "./takeovers.ts";
 import { WordTeller } from "./word-teller.ts";
@@ -34,6 +35,7 @@ export class Speaker {
   readonly #gossip: GossipDriver | undefined;
   readonly #takeovers: Takeovers;
   readonly #links: OwnLinks;
+  readonly #reporting: Reporting;
   readonly #wordTeller = new WordTeller();
   readonly #answering = new Set<Ip>();
   readonly #rivals = new Set<string>();
@@ -49,7 +51,6 @@ export class Speaker {
   #isDeathRefuted = false;
   #heardAgainMs = Number.NEGATIVE_INFINITY;
   #departure: Departure | undefined;
-  #lastReadiness: Readiness = "reading-sources";
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
@@ -62,6 +63,7 @@ export class Speaker {
     this.#members = new MemberViews(settings.nodeName);
     this.#council = new Council(settings, this.#members, ports.gossip !== undefined, nowMs);
     this.#links = new OwnLinks(this.#council, ports.packets);
+    this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, report);
     this.#fence = openFence(nowMs);
     this.#takeovers = new Takeovers(settings.nodeName, report);
     this.#announcer = new AnnouncerDriver({
@@ -164,6 +166,7 @@ export class Speaker {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.cancel();
+    this.#reporting.close();
     await this.#gossip?.close();
   }
 
@@ -276,7 +279,7 @@ export class Speaker {
     for (const node of this.#rivals) this.#announcer.handle({ kind: "rival", node }, nowMs);
     this.#rivals.clear();
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
-    this.#reportReadiness();
+    this.#reporting.follow();
     this.#depart(nowMs);
   }
 
@@ -347,13 +350,6 @@ export class Speaker {
       this.#departure = { ...this.#departure, isReported: true };
       this.#report({ kind: "left" });
     }
-  }
-
-  #reportReadiness(): void {
-    const readiness = this.#council.readiness();
-    if (readiness === this.#lastReadiness) return;
-    this.#lastReadiness = readiness;
-    this.#report({ kind: "readiness", readiness });
   }
 
   #nextDeadlineMs(nowMs: number): number {

@@ -95,8 +95,8 @@ export class Deriver {
     const identity = { namespace: facts.namespace, name: facts.name, addresses };
     const judged = judge.judge(facts, addresses);
     const row = { facts, name, createdMs: createdMsOf(facts.createdAt), slices, judge };
-    if (typeof judged === "string") {
-      const refused = { ...identity, reason: judged };
+    if (judged.reason !== undefined) {
+      const refused = { ...identity, ...judged };
       return {
         ...row,
         refused: known?.refused !== undefined && isSameRefusal(known.refused, refused) ? known.refused : refused,
@@ -104,7 +104,7 @@ export class Deriver {
     }
     const { externalTrafficPolicy } = facts;
     const serving = servingOf(facts, this.#slices, source);
-    const member = { ...identity, externalTrafficPolicy, advertisements: judged, ...serving };
+    const member = { ...identity, externalTrafficPolicy, advertisements: judged.advertisements, ...serving };
     return {
       ...row,
       member: known?.member !== undefined && isSameMember(known.member, member) ? known.member : member,
@@ -164,7 +164,12 @@ function isSameList<Item>(a: readonly Item[], b: readonly Item[]): boolean {
 
 function isSameRefusal(a: RefusedService, b: RefusedService): boolean {
   return (
-    a.reason === b.reason && a.namespace === b.namespace && a.name === b.name && isSameList(a.addresses, b.addresses)
+    a.reason === b.reason &&
+    a.namespace === b.namespace &&
+    a.name === b.name &&
+    a.pool === b.pool &&
+    isSameList(a.addresses, b.addresses) &&
+    isSameList(a.advertisements ?? [], b.advertisements ?? [])
   );
 }
 

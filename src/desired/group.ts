@@ -39,12 +39,20 @@ export type NoGroupReason =
   | "no-advertisement"
   | "shared-address-with-service-selector";
 
-export interface RefusedService {
+/** Why a Service is not announced, and by whom. */
+export interface ServiceRefusal {
+  readonly reason: NoGroupReason;
+  /** The pool that holds its addresses. */
+  readonly pool?: string;
+  /** Advertisements of the pool that stand in the way, by name: whose serviceSelectors it does not match, or may not meet. */
+  readonly advertisements?: readonly string[];
+}
+
+export interface RefusedService extends ServiceRefusal {
   readonly namespace: string;
   readonly name: string;
   /** Those that could be parsed. */
   readonly addresses: readonly Ip[];
-  readonly reason: NoGroupReason;
 }
 
 export interface Derived {

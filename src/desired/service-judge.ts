@@ -1,6 +1,6 @@
 /** Which advertisements reach a Service, or why it is not announced: what pools and advertisements say, indexed once. Pure. */
 import { type Ip, parseIp } from "../net/ip.ts";
-import type { NoGroupReason } from "./group.ts";
+import type { ServiceRefusal } from "./group.ts";
 import { admits } from "./pool-admission.ts";
 import { PoolIndex } from "./pool-index.ts";
 import { anySelectorMatches, selectorMatches } from "./selectors.ts";
@@ -13,6 +13,10 @@ export interface JudgeRules {
   /** Whether a pool's serviceAllocation counts; MetalLB's speaker does not look at it. */
   readonly checksAdmission: boolean;
 }
+
+type Judgement =
+  | ServiceRefusal
+  | { readonly reason?: undefined; readonly advertisements: readonly AdvertisementFacts[] };
 
 export class ServiceJudge {
   readonly #rules: JudgeRules;
@@ -28,21 +32,26 @@ export class ServiceJudge {
   }
 
   /** The advertisements that reach the Service, or why it is not announced; tested in MetalLB's order. */
-  judge(service: ServiceFacts, addresses: readonly Ip[]): readonly AdvertisementFacts[] | NoGroupReason {
-    if (!service.isLoadBalancer) return "not-load-balancer";
-    if ((service.loadBalancerClass ?? "") !== this.#rules.loadBalancerClass) return "other-load-balancer-class";
-    if (service.isBeingDeleted) return "being-deleted";
-    if (service.addresses.length === 0) return "no-address";
-    if (service.addresses.some((text) => parseIp(text) === undefined)) return "invalid-address";
+  judge(service: ServiceFacts, addresses: readonly Ip[]): Judgement {
+    if (!service.isLoadBalancer) return { reason: "not-load-balancer" };
+    if ((service.loadBalancerClass ?? "") !== this.#rules.loadBalancerClass)
+      return { reason: "other-load-balancer-class" };
+    if (service.isBeingDeleted) return { reason: "being-deleted" };
+    if (service.addresses.length === 0) return { reason: "no-address" };
+    if (service.addresses.some((text) => parseIp(text) === undefined)) return { reason: "invalid-address" };
     const pool = this.#pools.poolOf(addresses);
-    if (pool === undefined) return "no-pool";
-    if (this.#rules.checksAdmission && !admits(pool, service, this.#namespaces)) return "not-admitted-by-pool";
+    if (pool === undefined) return { reason: "no-pool" };
+    if (this.#rules.checksAdmission && !admits(pool, service, this.#namespaces))
+      return { reason: "not-admitted-by-pool", pool: pool.name };
     const reaching = this.#advertisements.reaching(pool, service);
-    if (reaching.length === 0) return "no-advertisement";
-    if (service.hasSharingKey && reaching.some(({ serviceSelectors }) => serviceSelectors.length > 0)) {
-      return "shared-address-with-service-selector";
+    if (reaching.length === 0) {
+      const advertisements = this.#advertisements.ofPool(pool).map(({ name }) => name);
+      return { reason: "no-advertisement", pool: pool.name, advertisements };
     }
-    return reaching;
+    const selecting = reaching.filter(({ serviceSelectors }) => serviceSelectors.length > 0);
+    if (!service.hasSharingKey || selecting.length === 0) return { advertisements: reaching };
+    const advertisements = selecting.map(({ name }) => name);
+    return { reason: "shared-address-with-service-selector", pool: pool.name, advertisements };
   }
 }
 
@@ -60,8 +69,12 @@ class AdvertisementIndex {
     }
   }
 
+  ofPool(pool: PoolFacts): readonly AdvertisementFacts[] {
+    return this.#byPool.get(pool.name) ?? [];
+  }
+
   reaching(pool: PoolFacts, service: ServiceFacts): readonly AdvertisementFacts[] {
-    const ofPool = this.#byPool.get(pool.name) ?? [];
+    const ofPool = this.ofPool(pool);
     if (ofPool.every(({ serviceSelectors }) => serviceSelectors.length === 0)) return ofPool;
     return ofPool.filter(({ serviceSelectors }) => anySelectorMatches(serviceSelectors, service.labels));
   }

@@ -57,16 +57,21 @@ export function shareOut<Election extends Elected>(elections: readonly Election[
       }
     }
   }
-  const shares = new Map<string, { election: Election; addresses: Ip[]; services: Set<GroupService> }>();
+  const shares = new Map<string, { election: Election; addresses: Ip[] }>();
   for (const [ip, election] of deciders) {
     const name = `${election.group.key} ${election.leader ?? ""}`;
-    const share = shares.get(name) ?? { election, addresses: [], services: new Set() };
+    const share = shares.get(name) ?? { election, addresses: [] };
     share.addresses.push(ip);
-    for (const service of election.group.services) share.services.add(service);
     shares.set(name, share);
   }
-  return [...shares.values()].map(({ election, addresses, services }) => ({
+  // Every Service with such an address is led there, whoever's election decided.
+  const services = [...new Set(elections.flatMap(({ group }) => group.services))];
+  return [...shares.values()].map(({ election, addresses }) => ({
     ...election,
-    group: { key: election.group.key, addresses, services: [...services] },
+    group: {
+      key: election.group.key,
+      addresses,
+      services: services.filter((service) => service.addresses.some((ip) => addresses.includes(ip))),
+    },
   }));
 }

@@ -3,7 +3,6 @@
  * for texts that fit one block, because a million calls of node:crypto cost more than a second, and a first decision needs as many.
  */
 import { hash } from "node:crypto";
-import type { Ip } from "../net/ip.ts";
 
 /** 13 hex digits are 52 bits: the longest piece of a hash that a number holds exactly. */
 const PIECE_DIGITS = 13;
@@ -23,12 +22,12 @@ const CONSTANTS = Int32Array.from(firstPrimes(64), (prime) => fractionBits(Math.
 const words = new Int32Array(64);
 
 /** Lower-case hex. */
-export function rankHash(node: string, key: Ip): string {
+export function rankHash(node: string, key: string): string {
   return hash("sha256", `${node}#${key}`, "hex");
 }
 
 /** The first 52 bits of the hash. */
-export function rankHead(node: string, key: Ip): number {
+export function rankHead(node: string, key: string): number {
   const length = node.length + 1 + key.length;
   if (length > MAX_BYTES) return slowHead(node, key);
   words.fill(0, 0, LENGTH_WORD);
@@ -40,7 +39,7 @@ export function rankHead(node: string, key: Ip): number {
   return headOfBlock();
 }
 
-function slowHead(node: string, key: Ip): number {
+function slowHead(node: string, key: string): number {
   return Number.parseInt(rankHash(node, key).slice(0, PIECE_DIGITS), 16);
 }
 

@@ -209,25 +209,6 @@ describe("decide: groups", () => {
     const idle = groupService(["10.20.30.1"], { hasServingEndpoint: false });
     expect(decideOne(group(idle, local(["10.20.30.1"], ["iris1"])), view(members)).leader).to.equal("iris1");
   });
-
-  it("elects each Service by itself under MetalLB's rule, and gives every address to one election", () => {
-    const one = groupService(["10.20.30.1", "10.20.30.9"], { name: "one" });
-    const two = groupService(["10.20.30.2", "10.20.30.9"], { name: "two" });
-    const decisions = decide([group(one, two)], view(members, { rule: "metallb-1" }), new RankMemory());
-    expect(decisions.map((decision) => [decision.leader, decision.group.key, decision.group.addresses])).to.deep.equal([
-      ["iris2", "10.20.30.1", ["10.20.30.1", "10.20.30.9"]],
-      ["iris1", "10.20.30.2", ["10.20.30.2"]],
-    ]);
-  });
-
-  it("leaves an address to the sharer that is served under MetalLB's rule", () => {
-    const idle = groupService(["10.20.30.1"], { name: "idle", hasServingEndpoint: false });
-    const busy = groupService(["10.20.30.1"], { name: "busy" });
-    const decisions = decide([group(idle, busy)], view(members, { rule: "metallb-1" }), new RankMemory());
-    expect(decisions.map((decision) => [decision.leader, decision.group.addresses])).to.deep.equal([
-      ["iris2", ["10.20.30.1"]],
-    ]);
-  });
 });
 
 describe("decide: tiers", () => {

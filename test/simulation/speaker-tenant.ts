@@ -20,22 +20,28 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName"> = {
   ignoresCordon: false,
   excludedLinks: [],
   restarts: 0,
+  reportsServices: false,
 };
 
-/** A mutant, or a speaker with other settings or ports. */
-export type Variant = Pick<Mutant, "settings" | "ports" | "speaker">;
+/** A mutant, or a speaker with other settings or ports, or one that is listened to. */
+export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker"> {
+  readonly note?: (node: string, note: SpeakerNote) => void;
+}
 
-export function speakerTenant(mutant?: Variant): StartTenant {
+export function speakerTenant(variant?: Variant): StartTenant {
   return (ports) => {
     const settings = { ...SETTINGS, nodeName: ports.name };
     const speakerPorts = portsOf(ports);
     const speaker = new Speaker(
-      mutant?.settings?.(settings) ?? settings,
-      mutant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
-      (note) => tell(note, ports),
+      variant?.settings?.(settings) ?? settings,
+      variant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
+      (note) => {
+        variant?.note?.(ports.name, note);
+        tell(note, ports);
+      },
     );
     ports.packets.listen((...frame) => speaker.receiveFrame(...frame));
-    mutant?.speaker?.(speaker, speakerPorts);
+    variant?.speaker?.(speaker, speakerPorts);
     speaker.start();
     return new SpeakerTenant(speaker, ports);
   };

@@ -49,6 +49,7 @@ function scene(failing: Set<number>) {
     ignoresCordon: false,
     excludedLinks: [/^docker/],
     restarts: 0,
+    reportsServices: false,
   };
   const council = new Council(settings, new MemberViews("n1"), true, 0);
   return { asked, council, links: new OwnLinks(council, packets) };

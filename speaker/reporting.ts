@@ -1,0 +1,77 @@
+/** What a speaker tells when it has settled: whether it is ready, what became of its configuration, what it has to write. */
+import type { Clock, Timer } from "../src/base/clock.ts";
+import type { Council, Readiness } from "./council.ts";
+import type { OwnLinks } from "./own-links.ts";
+import { ServiceReports } from "./service-reports.ts";
+import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
+
+/** Between two parts of a long list of reports: received frames come first. */
+const PART_MS = 10;
+
+export class Reporting {
+  readonly #settings: SpeakerSettings;
+  readonly #clock: Clock;
+  readonly #council: Council;
+  readonly #links: OwnLinks;
+  readonly #tell: (note: SpeakerNote) => void;
+  readonly #services: ServiceReports;
+  #readiness: Readiness = "reading-sources";
+  #refusal: string | undefined;
+  #hasBegun = false;
+  #timer: Timer | undefined;
+
+  constructor(
+    settings: SpeakerSettings,
+    clock: Clock,
+    council: Council,
+    links: OwnLinks,
+    tell: (note: SpeakerNote) => void,
+  ) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#council = council;
+    this.#links = links;
+    this.#tell = tell;
+    this.#services = new ServiceReports(settings.nodeName);
+  }
+
+  /** Tells what has changed. */
+  follow(): void {
+    const readiness = this.#council.readiness();
+    if (readiness !== this.#readiness) this.#tell({ kind: "readiness", readiness });
+    this.#readiness = readiness;
+    const refusal = this.#council.configurationRefusal;
+    if (refusal !== this.#refusal) this.#tell({ kind: "configuration", ...(refusal === undefined ? {} : { refusal }) });
+    this.#refusal = refusal;
+    // Who is not ready knows less than the others: what it would write might be wrong.
+    if (this.#settings.reportsServices && readiness === "ready") this.#followServices();
+  }
+
+  close(): void {
+    this.#timer?.cancel();
+  }
+
+  #followServices(): void {
+    if (this.#timer !== undefined) return;
+    const nowMs = this.#clock.nowMs();
+    const wallMs = this.#clock.wallMs();
+    const { decisions, leadership, derived, ownLabels, electors } = this.#council;
+    const { changes, isEnd } = this.#services.follow({
+      decisions,
+      leadership,
+      refused: derived.refused,
+      links: this.#links.current,
+      ownLabels,
+      members: electors,
+      wallMsOf: (atMs) => wallMs - (nowMs - atMs),
+    });
+    // The first time even nothing is said: a speaker that has read everything has nothing to write about.
+    if (changes.length > 0 || (isEnd && !this.#hasBegun)) this.#tell({ kind: "services", changes, isEnd });
+    this.#hasBegun = true;
+    if (isEnd) return;
+    this.#timer = this.#clock.schedule(PART_MS, () => {
+      this.#timer = undefined;
+      this.#followServices();
+    });
+  }
+}

@@ -1,0 +1,109 @@
+/** What speakers say of Services while the cluster changes: the notes from which statuses and events are written. */
+import { expect } from "chai";
+import type { SpeakerNote } from "../../speaker/speaker-ports.ts";
+import type { ServiceReport } from "../../src/kube/write/service-report.ts";
+import { EXCLUDE_LABEL, withLabel, withNode } from "./cluster.ts";
+import { speakerTenant } from "./speaker-tenant.ts";
+import { World } from "./world.ts";
+import { planOf } from "./world-plan.ts";
+
+interface Told {
+  readonly atMs: number;
+  readonly node: string;
+  readonly note: SpeakerNote;
+}
+
+function begin(reportsServices: boolean, electionCap: "auto" | "metallb" = "auto") {
+  const told: Told[] = [];
+  const tenant = speakerTenant({
+    settings: (settings) => ({ ...settings, reportsServices, electionCap }),
+    note: (node, note) => told.push({ atMs: world.clock.nowMs(), node, note }),
+  });
+  const world: World = new World(planOf({ nodes: 3, services: 4, closeLookMs: 50 }), tenant);
+  for (const machine of world.machines) world.start(machine);
+  world.run(20_000);
+  return { world, told };
+}
+
+/** What everybody's notes add up to: who says what of each Service. */
+function reports(told: readonly Told[]): ReadonlyMap<string, readonly (readonly [string, ServiceReport])[]> {
+  const by = new Map<string, Map<string, ServiceReport>>();
+  for (const { node, note } of told) {
+    if (note.kind !== "services") continue;
+    for (const { service, report } of note.changes) {
+      const ofService = by.get(service) ?? new Map<string, ServiceReport>();
+      if (report === undefined) ofService.delete(node);
+      else ofService.set(node, report);
+      by.set(service, ofService);
+    }
+  }
+  return new Map([...by].map(([service, ofService]) => [service, [...ofService]]));
+}
+
+describe("simulation: reports of Services", () => {
+  it("each Service has one that leads it, and the first words come when a speaker is ready", () => {
+    const { told } = begin(true);
+    const all = reports(told);
+    expect(all.size).to.equal(4);
+    for (const said of all.values()) expect(said.map(([, { kind }]) => kind)).to.deep.equal(["leading"]);
+    for (const node of ["n1", "n2", "n3"]) {
+      const kinds = told.filter((one) => one.node === node).map(({ note }) => note.kind);
+      const readyAt = told.findIndex((one) => one.node === node && one.note.kind === "readiness");
+      expect(kinds).to.include("services");
+      expect(told.findIndex((one) => one.node === node && one.note.kind === "services")).to.be.above(readyAt);
+    }
+  }).timeout(30_000);
+
+  it("nothing is said while nobody writes it down", () => {
+    const { told } = begin(false);
+    expect(told.filter(({ note }) => note.kind === "services")).to.deep.equal([]);
+  }).timeout(30_000);
+
+  it("with the exclude label on every node one speaker for each Service says so within 1 s, by node and label", () => {
+    const { world, told } = begin(true);
+    const nowMs = world.clock.nowMs();
+    world.change(
+      "exclude",
+      (snapshot) =>
+        world.machines.reduce(
+          (next, { name }) => withNode(next, name, (node) => withLabel(node, EXCLUDE_LABEL, true)),
+          snapshot,
+        ),
+      () => 0,
+    );
+    world.run(nowMs + 1_000);
+    const sentence = `every candidate excluded by label ${EXCLUDE_LABEL}: n1, n2, n3`;
+    for (const said of reports(told).values()) {
+      expect(said).to.have.lengthOf(1);
+      expect(said[0]?.[1]).to.deep.include({ kind: "not-announced", reason: "excluded", sentence });
+    }
+    // Calm: nothing more is said.
+    const count = told.length;
+    world.run(nowMs + 20_000);
+    expect(told.length).to.equal(count);
+  }).timeout(30_000);
+
+  it("metallb-1: says that a configuration is refused, and when it counts again", () => {
+    const { world, told } = begin(true, "metallb");
+    const original = world.snapshot;
+    world.change(
+      "no pools",
+      (snapshot) => ({ ...snapshot, pools: new Map() }),
+      () => 0,
+    );
+    world.run(world.clock.nowMs() + 1_000);
+    const configurations = () =>
+      told.flatMap(({ node, note }) => (note.kind === "configuration" ? [[node, note.refusal?.slice(0, 12)]] : []));
+    const refusedBy = configurations().map(([node]) => node);
+    expect(refusedBy.length).to.be.above(0);
+    expect(configurations()).to.deep.equal(refusedBy.map((node) => [node, "no pool hold"]));
+    world.change(
+      "pools",
+      () => original,
+      () => 0,
+    );
+    world.run(world.clock.nowMs() + 1_000);
+    const accepted = configurations().slice(refusedBy.length);
+    expect(accepted).to.have.deep.members(refusedBy.map((node) => [node, undefined]));
+  }).timeout(30_000);
+});
