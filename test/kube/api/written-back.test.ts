@@ -6,6 +6,7 @@ import type { ApiServer } from "../../../src/kube/api-server.ts";
 import { openApiServer } from "../../../src/kube/node-api-server.ts";
 import { KubernetesWriter } from "../../../src/kube/write/kubernetes-writer.ts";
 import { l2StatusName } from "../../../src/kube/write/l2-status.ts";
+import { readDroppedFields } from "../../../src/kube/write/schema-check.ts";
 import type { LeadingReport } from "../../../src/kube/write/service-report.ts";
 import { SystemClock } from "../../../src/sys/system-clock.ts";
 import { SystemRandom } from "../../../src/sys/system-random.ts";
@@ -181,7 +182,7 @@ describe("what is written back, to a real API server", function () {
     const patch = JSON.stringify([{ op: "remove", path }]);
     await plane().kubectl(["patch", "crd", "l2advertisements.metallb.io", "--type=json", "-p", patch]);
     await stop();
-    await sleep(3_000); // until the document that is served follows
+    await until(async () => (await readDroppedFields(api))?.length === 1);
     start("speaker-b");
     current.writer.problemsChanged([]);
     await until(async () => JSON.stringify(await state()).includes("FieldsDropped"));
