@@ -5,6 +5,7 @@ import { policyObjects } from "../../api/admission/policy.ts";
 import { customResourceDefinition, RESOURCE_DEFINITIONS } from "../../api/crd/definitions.ts";
 import { CRD_GROUP } from "../../api/crd/group.ts";
 import { MAKE_KEY_GRANTS, METRICS_GRANTS, SPEAKER_GRANTS } from "../../api/rbac.ts";
+import { rbacPage } from "./rbac-page.ts";
 import { roleObjects } from "./roles.ts";
 
 interface GeneratedFile {
@@ -37,6 +38,7 @@ export function generatedFiles(): readonly GeneratedFile[] {
       path: "manifests/components/prometheus/rbac.yaml",
       text: yamlText("api/rbac.ts", roleObjects("arpeggio-speaker-metrics", METRICS_GRANTS)),
     },
+    { path: "docs/rbac.md", text: rbacPage() },
   ];
 }
 
