@@ -34,7 +34,10 @@ export class Cluster implements RunningSource {
   readonly #source: KubernetesSource;
   readonly #writer: KubernetesWriter;
   #snapshot: ClusterSnapshot | undefined;
-  #problems: readonly string[] = [];
+  #problems: readonly ResourceProblem[] = [];
+  readonly #reports: ServiceReportChange[] = [];
+  #refusal: string | undefined;
+  readonly #namespace: string;
   #lastChangeMs: number | undefined;
 
   /** Rejects with `ERR_CONFIG_INVALID` when there is no readable configuration. The API server itself may be away. */
@@ -53,6 +56,7 @@ export class Cluster implements RunningSource {
   ) {
     this.api = api;
     this.location = api.url;
+    this.#namespace = namespace;
     this.#source = new KubernetesSource({
       ...shared,
       api,
@@ -78,9 +82,16 @@ export class Cluster implements RunningSource {
     return this.#source.start();
   }
 
-  /** What the wire thread says of the Services that this node has to write about. */
-  report(changes: readonly ServiceReportChange[]): void {
-    this.#writer.apply(changes);
+  /** What the wire thread says of the Services that this node has to write about; nothing is written before `isEnd`. */
+  report(changes: readonly ServiceReportChange[], isEnd: boolean): void {
+    this.#reports.push(...changes);
+    if (isEnd) this.#writer.apply(this.#reports.splice(0));
+  }
+
+  /** Under MetalLB's rule a configuration counts whole or not at all: why this one does not; undefined when it does. */
+  refuse(sentence: string | undefined): void {
+    this.#refusal = sentence;
+    this.#tellProblems();
   }
 
   status(): SourceStatus {
@@ -90,7 +101,7 @@ export class Cluster implements RunningSource {
       location: this.location,
       state,
       objects: this.#snapshot === undefined ? {} : objectsOf(this.#snapshot),
-      problems: [...sentences, ...this.#problems],
+      problems: [...sentences, ...this.#problems.map(({ sentence }) => sentence)],
       ...(this.#lastChangeMs === undefined ? {} : { lastChange: new Date(this.#lastChangeMs).toISOString() }),
       watches: watches.map((watch) => ({ ...watch })),
     };
@@ -111,6 +122,15 @@ export class Cluster implements RunningSource {
     this.api.close();
   }
 
+  #tellProblems(): void {
+    if (this.#snapshot === undefined) return;
+    const refused: readonly ResourceProblem[] =
+      this.#refusal === undefined
+        ? []
+        : [{ kind: "", namespace: this.#namespace, name: "", uid: "", sentence: this.#refusal, problem: "refused" }];
+    this.#writer.problemsChanged([...this.#problems, ...refused]);
+  }
+
   #read(
     snapshot: ClusterSnapshot,
     problems: readonly ResourceProblem[],
@@ -119,8 +139,11 @@ export class Cluster implements RunningSource {
   ): void {
     this.#snapshot = snapshot;
     this.#lastChangeMs = wallMs;
-    this.#problems = problems.map(({ sentence }) => sentence);
-    this.#writer.problemsChanged(problems);
-    listener.changed(snapshot, this.#problems);
+    this.#problems = problems;
+    this.#tellProblems();
+    listener.changed(
+      snapshot,
+      problems.map(({ sentence }) => sentence),
+    );
   }
 }

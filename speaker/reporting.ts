@@ -18,6 +18,7 @@ export class Reporting {
   #readiness: Readiness = "reading-sources";
   #refusal: string | undefined;
   #hasBegun = false;
+  #members: readonly string[] = [];
   #timer: Timer | undefined;
 
   constructor(
@@ -51,6 +52,12 @@ export class Reporting {
     this.#timer?.cancel();
   }
 
+  #tellMembers(names: readonly string[]): void {
+    if (names.length === this.#members.length && names.every((name, index) => name === this.#members[index])) return;
+    this.#members = names;
+    this.#tell({ kind: "members", names });
+  }
+
   #followServices(): void {
     if (this.#timer !== undefined) return;
     const nowMs = this.#clock.nowMs();
@@ -65,6 +72,7 @@ export class Reporting {
       members: electors,
       wallMsOf: (atMs) => wallMs - (nowMs - atMs),
     });
+    this.#tellMembers(electors.map(({ name }) => name));
     // The first time even nothing is said: a speaker that has read everything has nothing to write about.
     if (changes.length > 0 || (isEnd && !this.#hasBegun)) this.#tell({ kind: "services", changes, isEnd });
     this.#hasBegun = true;

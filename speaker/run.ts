@@ -210,8 +210,12 @@ class MainThread {
       case "took-over":
         return;
       case "services":
-        return this.#cluster?.report(note.changes);
+        return this.#cluster?.report(note.changes, note.isEnd);
+      case "members":
+        this.#aliveMembers = note.names;
+        return;
       case "configuration":
+        this.#cluster?.refuse(note.refusal);
         if (note.refusal === undefined) this.#log.info("configuration counts as read");
         else this.#log.warn("configuration refused", { refusal: note.refusal });
         return;

@@ -53,6 +53,8 @@ export type SpeakerNote =
    * nothing. Before `isEnd` not everything was said, so that what was not said means nothing yet.
    */
   | { readonly kind: "services"; readonly changes: readonly ServiceReportChange[]; readonly isEnd: boolean }
+  /** Names of the members that are alive or suspect, this node among them; told with the services. */
+  | { readonly kind: "members"; readonly names: readonly string[] }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
   /** Every address was handed over, or none could be, and the cluster was told. */
   | { readonly kind: "left" };
