@@ -83,7 +83,11 @@ func backend() {
 	if port == "" {
 		port = "8080"
 	}
-	answer := []byte(os.Getenv("POD_NAME") + " " + os.Getenv("NODE_NAME") + "\n")
+	pod := os.Getenv("POD_NAME")
+	if pod == "" {
+		pod, _ = os.Hostname() // a pod's host name is its own
+	}
+	answer := []byte(pod + " " + os.Getenv("NODE_NAME") + "\n")
 	server := &http.Server{
 		Addr:              ":" + port,
 		ReadHeaderTimeout: 10 * time.Second,
