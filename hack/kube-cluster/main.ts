@@ -19,7 +19,7 @@ const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N 
        hack/kube node NAME COMMAND...  inside a node
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
        hack/kube image                 builds the speaker's image anew and imports it on every node of a running cluster
-       hack/kube drill NAME|all [--json]
+       hack/kube drill NAME…|all [--json] [--records FOLDER]
        hack/kube down                  leaves nothing behind
   --name NAME  another cluster beside the first; before the command
 
@@ -35,6 +35,7 @@ interface Request {
   /** Without Arpeggio. */
   readonly isBare: boolean;
   readonly isJson: boolean;
+  readonly records: string | undefined;
   readonly command: string;
   /** What follows the command, as it was written. */
   readonly rest: readonly string[];
@@ -52,6 +53,7 @@ function readRequest(argv: readonly string[]): Request {
     options: {
       name: { type: "string", default: DEFAULT_NAME },
       nodes: { type: "string", default: String(DEFAULT_NODES) },
+      records: { type: "string" },
       json: { type: "boolean", default: false },
       bare: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -64,6 +66,7 @@ function readRequest(argv: readonly string[]): Request {
     nodes,
     isBare: values.bare,
     isJson: values.json,
+    records: values.records,
     command: values.help ? "help" : command,
     rest: passesOn ? argv.slice(at + 1) : positionals,
   };
@@ -82,7 +85,7 @@ async function run(request: Request): Promise<number> {
       await importImages(neededCluster(request));
       return 0;
     case "drill":
-      await drill(neededCluster(request), request.rest, request.isJson);
+      await drill(neededCluster(request), request.rest, request);
       return 0;
     case "kubectl":
       return runKubectl(neededCluster(request), request.rest);

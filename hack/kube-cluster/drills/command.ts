@@ -1,4 +1,6 @@
 /** `hack/kube drill`: runs one drill or all of them on a running cluster, and prints what came of it. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { ArpeggioError } from "../../../src/base/errors.ts";
 import { formatRuns } from "../../netlab/report.ts";
 import type { Cluster } from "../topology.ts";
@@ -6,8 +8,14 @@ import { KUBE_DRILLS } from "./drills.ts";
 import { type KubeFigures, runKubeDrill } from "./run-drill.ts";
 import { clearStage, setStage } from "./scene.ts";
 
-/** With --json one object a line, with the fields of hack/lab's drills. */
-export async function drill(cluster: Cluster, names: readonly string[], isJson: boolean): Promise<void> {
+export interface DrillOptions {
+  /** One object a line, with the fields of hack/lab's drills. */
+  readonly isJson: boolean;
+  /** Folder that gets every request and frame of a drill, as NAME.json. */
+  readonly records: string | undefined;
+}
+
+export async function drill(cluster: Cluster, names: readonly string[], options: DrillOptions): Promise<void> {
   const wanted = names.includes("all") ? Object.keys(KUBE_DRILLS) : names;
   const unknown = wanted.find((name) => KUBE_DRILLS[name] === undefined);
   if (wanted.length === 0 || unknown !== undefined) {
@@ -15,7 +23,7 @@ export async function drill(cluster: Cluster, names: readonly string[], isJson: 
   }
   await setStage(cluster);
   try {
-    for (const name of wanted) await runAndPrint(cluster, name, isJson);
+    for (const name of wanted) await runAndPrint(cluster, name, options);
   } finally {
     await clearStage(cluster);
   }
@@ -26,12 +34,16 @@ export function drillLines(): string {
   return lines.join("");
 }
 
-async function runAndPrint(cluster: Cluster, name: string, isJson: boolean): Promise<void> {
+async function runAndPrint(cluster: Cluster, name: string, { isJson, records }: DrillOptions): Promise<void> {
   const found = KUBE_DRILLS[name];
   if (found === undefined) return;
   const result = await runKubeDrill(cluster, found);
   const nodes = cluster.topology.nodes.length;
-  const { figures, extra } = result;
+  const { figures, extra, observation } = result;
+  if (records !== undefined) {
+    mkdirSync(records, { recursive: true });
+    writeFileSync(join(records, `${name}.json`), JSON.stringify(observation));
+  }
   if (isJson) process.stdout.write(`${JSON.stringify({ drill: name, run: 1, nodes, ...figures, ...extra })}\n`);
   else process.stdout.write(`\ndrill ${name}, ${nodes} nodes: ${found.does}\n${formatResult(cluster, result)}`);
 }

@@ -6,6 +6,7 @@ import { KubeScene, repairStage } from "./scene.ts";
 
 /** The fields of hack/lab's drills, and those of this drill alone. */
 export interface KubeFigures {
+  readonly observation: Observation;
   readonly figures: Figures;
   readonly extra: Readonly<Record<string, number | null>>;
 }
@@ -39,6 +40,7 @@ async function observe(scene: KubeScene, drill: KubeDrill): Promise<KubeFigures>
   const observation = { deedMs: deed.deedMs, ...before, requests, frames: noted.frames };
   const lastMs = noted.frames.at(-1)?.atMs ?? deed.deedMs;
   return {
+    observation,
     figures: measure(observation),
     extra: {
       ...deed.extra,
