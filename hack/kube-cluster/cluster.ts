@@ -102,9 +102,7 @@ export async function destroyCluster(cluster: Cluster): Promise<void> {
   const state = controlFolder(cluster);
   // PID 1 of the hub takes every process of the nested namespaces with it, and the mounts go with their namespaces.
   if (existsSync(state)) await Promise.all(recordedRoles(state).map((role) => killProcess(state, role)));
-  if (existsSync(join(state, "cgroups"))) {
-    await removeGroups(readFileSync(join(state, "cgroups"), "utf8").split("\n").filter(Boolean));
-  }
+  if (existsSync(join(state, "cgroups"))) await removeGroups(clusterGroups(cluster));
   await removeClusterNetwork(cluster);
   rmSync(cluster.folder, { recursive: true, force: true });
 }
@@ -118,7 +116,14 @@ export function nodeState(cluster: Cluster, node: Host): string {
   return join(cluster.folder, node.name);
 }
 
-export function groupName({ name }: Cluster): string {
+/** The cluster's control groups, one in every hierarchy, each with one group for each node. */
+export function clusterGroups(cluster: Cluster): readonly string[] {
+  return readFileSync(join(controlFolder(cluster), "cgroups"), "utf8")
+    .split("\n")
+    .filter(Boolean);
+}
+
+function groupName({ name }: Cluster): string {
   return `arpeggio-kube-${name}`;
 }
 

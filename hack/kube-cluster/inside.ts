@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommand } from "../netlab/run-command.ts";
 import type { Host } from "../netlab/topology.ts";
 import { processesIn } from "./cgroups.ts";
-import { controlFolder } from "./cluster.ts";
+import { clusterGroups } from "./cluster.ts";
 import { imageArchives } from "./images.ts";
 import type { Cluster } from "./topology.ts";
 
@@ -33,8 +33,17 @@ export function isRunning(cluster: Cluster, node: Host): boolean {
 
 /** Ids on the machine of every process of the node, those of its pods too. */
 export function processesOf(cluster: Cluster, node: Host): readonly number[] {
-  const [group = ""] = readFileSync(join(controlFolder(cluster), "cgroups"), "utf8").split("\n");
+  const [group = ""] = clusterGroups(cluster);
   return processesIn(join(group, node.name));
+}
+
+/** The process's command line; empty when it is gone. */
+export function commandOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
 }
 
 /** The node's PID 1 as the machine counts: the process of its control groups that is number 1 in its innermost pid namespace. */

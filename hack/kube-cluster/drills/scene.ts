@@ -9,6 +9,7 @@ import type { FrameRecord, RequestRecord } from "../../netlab/observations.ts";
 import type { Host } from "../../netlab/topology.ts";
 import { kubectl } from "../kubectl.ts";
 import type { Cluster } from "../topology.ts";
+import { favourBackends } from "./backends.ts";
 import {
   buildAdvertisement,
   buildDeployment,
@@ -159,4 +160,5 @@ async function waitForBackends(cluster: Cluster): Promise<void> {
   for (const name of names) {
     await kubectl(cluster, ["rollout", "status", name, "-n", DRILL_NAMESPACE, "--timeout=120s"]);
   }
+  await favourBackends(cluster);
 }

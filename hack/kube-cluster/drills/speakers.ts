@@ -7,7 +7,7 @@ import { inNamespace, runCommand } from "../../netlab/run-command.ts";
 import { commonLeader, findDisagreements } from "../../netlab/status.ts";
 import { type Host, SPEAKER_HTTP_PORT } from "../../netlab/topology.ts";
 import { POD_PROGRAM } from "../images.ts";
-import { processesOf } from "../inside.ts";
+import { commandOf, processesOf } from "../inside.ts";
 import { kubectl } from "../kubectl.ts";
 import type { Cluster } from "../topology.ts";
 import { SPEAKER_NAMESPACE } from "./objects.ts";
@@ -109,12 +109,4 @@ function speakerProcess(cluster: Cluster, node: Host): number {
   const pid = processesOf(cluster, node).find((one) => commandOf(one).includes(SPEAKER_SCRIPT));
   if (pid === undefined) throw new Error(`no speaker runs on ${node.name}`);
   return pid;
-}
-
-function commandOf(pid: number): readonly string[] {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-  } catch {
-    return []; // it went meanwhile
-  }
 }
