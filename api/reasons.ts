@@ -75,8 +75,9 @@ export type AddressReason = DecisionReason | NoGroupReason;
 /**
  * What this node does for an address. leading: answers, and is the leader. handing-over: lost a planned election and
  * answers until the new leader is known to. watching: second in rank. follower: another node leads. nobody: no node does.
+ * no-link: is the leader, and has no link to answer on.
  */
-export const ADDRESS_STATES = ["leading", "handing-over", "watching", "follower", "nobody"] as const;
+export const ADDRESS_STATES = ["leading", "no-link", "handing-over", "watching", "follower", "nobody"] as const;
 
 export const MEMBER_STATES = ["alive", "suspect", "dead", "left"] as const;
 

@@ -154,6 +154,9 @@ export const addressFields = {
   since: Type.String({ format: "date-time", description: "When this leader, or nobody, came to be; ISO 8601, UTC" }),
   previousLeader: Type.Optional(Type.String()),
   requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
+  announcementsSent: Type.Optional(
+    Type.Integer({ minimum: 0, description: "Unasked-for frames, by this process; absent: none" }),
+  ),
   lastAnnouncement: Type.Optional(
     Type.String({ format: "date-time", description: "Last unasked-for frame by this process; ISO 8601, UTC" }),
   ),

@@ -158,6 +158,7 @@ export function electedFields(
     requestsAnswered: state?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),
     ...(previousLeader === undefined ? {} : { previousLeader }),
+    ...(state === undefined || state.announcementsSent === 0 ? {} : { announcementsSent: state.announcementsSent }),
     ...(state?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(state.lastAnnouncementMs) }),
   };
 }
@@ -171,6 +172,7 @@ export function refusedFields(
 }
 
 function phaseOf(state: AddressState | undefined, leader: string | undefined): (typeof ADDRESS_STATES)[number] {
+  if (state?.phase === "leading" && state.answeredOn.length === 0) return "no-link";
   if (state !== undefined && state.phase !== "stopped") return state.phase;
   return leader === undefined ? "nobody" : "follower";
 }

@@ -25,6 +25,7 @@ export class Address {
   /** A frame went out since it was armed. */
   hasAnnounced = false;
   requestsAnswered = 0;
+  announcementsSent = 0;
   lastAnnouncementMs: number | undefined;
   /** Whose claim was last found worse than ours: it waits for a word when we stop leading. */
   refused: { readonly node: string; readonly atMs: number } | undefined;
@@ -61,13 +62,14 @@ export class Address {
   }
 
   state(silencedBy: string | undefined): AddressState {
-    const { ip, duty, phase, answeredOn, requestsAnswered, lastAnnouncementMs } = this;
+    const { ip, duty, phase, answeredOn, requestsAnswered, announcementsSent, lastAnnouncementMs } = this;
     return {
       ip,
       role: duty.role,
       phase,
       answeredOn,
       requestsAnswered,
+      announcementsSent,
       ...(lastAnnouncementMs === undefined ? {} : { lastAnnouncementMs }),
       ...(silencedBy === undefined ? {} : { silencedBy }),
     };

@@ -53,6 +53,7 @@ export class Announcements {
         if (address === undefined) continue;
         const { ip, family } = address;
         this.#frames++;
+        address.announcementsSent++;
         effects.push({ kind: "frame", linkIndex, family, bytes: announcementFrame(ip, mac, due.frame) });
         if (!address.hasAnnounced) effects.push({ kind: "noted", note: { kind: "first-frame", ip, linkIndex } });
         address.hasAnnounced = true;

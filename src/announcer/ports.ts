@@ -150,6 +150,8 @@ export interface AddressState {
   /** Links on which requests for the address are answered; empty unless leading or handing over. */
   readonly answeredOn: readonly number[];
   readonly requestsAnswered: number;
+  /** Unsolicited frames handed out. */
+  readonly announcementsSent: number;
   /** Time of the last unsolicited frame set, by the clock of the events. */
   readonly lastAnnouncementMs?: number;
   /** Whose better claim silenced this node. */

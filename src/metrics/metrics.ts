@@ -6,6 +6,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { ADDRESS_STATES, MEMBER_STATES } from "../../api/reasons.ts";
 import type { StatusDocument } from "../../api/status.ts";
 import type { CountsByReason, Timings, WireCounters } from "./counters.ts";
+import { createMetallbSeries } from "./metallb-series.ts";
+import { createWatchSeries } from "./watch-series.ts";
 
 export interface MetricsSetup {
   readonly version: string;
@@ -93,7 +95,12 @@ function createStatusGauges(registry: Registry): (status: StatusDocument) => voi
     registers,
   });
 
+  const applyMetallbSeries = createMetallbSeries(registry);
+  const applyWatchSeries = createWatchSeries(registry);
+
   return (status) => {
+    applyMetallbSeries(status);
+    applyWatchSeries(status);
     leader.reset();
     answered.reset();
     for (const { address, state, requestsAnswered } of status.addresses) {

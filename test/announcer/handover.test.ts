@@ -141,6 +141,8 @@ describe("the old leader of a planned move", () => {
         phase: "handing-over",
         answeredOn: [1],
         requestsAnswered: 1,
+        // Five bursts of a request and a reply.
+        announcementsSent: 10,
         lastAnnouncementMs: 5_400,
       },
     ]);

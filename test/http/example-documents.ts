@@ -95,6 +95,7 @@ export const STATUS: StatusDocument = {
       since: "2026-01-01T11:56:56.000Z",
       previousLeader: "n2",
       requestsAnswered: 12345,
+      announcementsSent: 10,
       lastAnnouncement: "2026-01-01T11:57:00.400Z",
     },
     {

@@ -122,6 +122,46 @@ describe("metrics", () => {
     }
   });
 
+  it("has MetalLB's series of what this node leads, and they are gone with the leadership", async () => {
+    const metrics = create();
+    metrics.applyStatus(STATUS);
+    expect((await linesOf(metrics, "metallb_")).toSorted()).to.deep.equal([
+      'metallb_layer2_gratuitous_sent{ip="192.0.2.100"} 10',
+      'metallb_layer2_gratuitous_sent{ip="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"} 0',
+      'metallb_layer2_requests_received{ip="192.0.2.100"} 12345',
+      'metallb_layer2_requests_received{ip="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"} 0',
+      'metallb_layer2_responses_sent{ip="192.0.2.100"} 12345',
+      'metallb_layer2_responses_sent{ip="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"} 0',
+      'metallb_speaker_announced{service="default/web",protocol="layer2",node="n1",ip="192.0.2.100"} 1',
+      'metallb_speaker_announced{service="default/web",protocol="layer2",node="n1",ip="2001:db8:ffff:ffff:ffff:ffff:ffff:ffff"} 1',
+      'metallb_speaker_announced{service="default/web-udp",protocol="layer2",node="n1",ip="192.0.2.100"} 1',
+    ]);
+    for (const state of ["follower", "no-link", "nobody"] as const) {
+      metrics.applyStatus({ ...STATUS, addresses: STATUS.addresses.map((address) => ({ ...address, state })) });
+      expect(await linesOf(metrics, "metallb_"), state).to.deep.equal([]);
+    }
+  });
+
+  it("says of each watch on the API server whether it is open, and when it heard something last", async () => {
+    const watch = { objects: 3, reconnects: 0, relists: 0 };
+    const watches = [
+      { ...watch, kind: "Service", state: "watching" as const, lastEvent: "2026-01-01T00:00:01.500Z" },
+      { ...watch, kind: "Node", state: "waiting" as const },
+    ];
+    const metrics = create();
+    metrics.applyStatus({
+      ...STATUS,
+      sources: [{ kind: "kubernetes", state: "current", objects: {}, problems: [], watches }],
+    });
+    expect(await linesOf(metrics, "arpeggio_kube_")).to.deep.equal([
+      'arpeggio_kube_watch_up{kind="Service"} 1',
+      'arpeggio_kube_watch_up{kind="Node"} 0',
+      'arpeggio_kube_last_event_timestamp_seconds{kind="Service"} 1767225601.5',
+    ]);
+    metrics.applyStatus(STATUS);
+    expect(await linesOf(metrics, "arpeggio_kube_")).to.deep.equal([]);
+  });
+
   it("names series as areas, nouns and base units", async () => {
     const metrics = create();
     metrics.applyStatus(STATUS);
