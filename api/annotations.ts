@@ -19,6 +19,16 @@ export const NODE_ANNOTATIONS = {
   ignoreCordon: "arpeggio.dev/ignore-cordon",
 } as const;
 
+/** On an L2Advertisement: what MetalLB's has no fields for, with what may stand there; the first is the default. */
+export const ADVERTISEMENT_ANNOTATIONS = {
+  /** A returning node does not take its addresses back. */
+  "arpeggio.dev/sticky": ["false", "true"],
+  /** strict: nobody answers rather than two. */
+  "arpeggio.dev/uniqueness": ["available", "strict"],
+  /** What is done when a stranger has the address. */
+  "arpeggio.dev/conflict-policy": ["defend", "yield"],
+} as const;
+
 /** The newer key wins by its presence, even if it is empty. */
 export const SERVICE_ANNOTATIONS = {
   loadBalancerIps: "metallb.io/loadBalancerIPs",

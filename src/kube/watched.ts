@@ -63,13 +63,13 @@ export interface WatchedObjects {
   readonly pods: ReadonlyMap<string, WatchedPod> | undefined;
 }
 
-/** A resource that was read and is not accepted as it stands; the sentence names object, field and value. */
+/** A resource that was read and does not count as it stands; the sentence names object, field and value. */
 export interface ResourceProblem {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly sentence: string;
-  /** not-served: a BGP kind. refused: invalid, or overlaps an older pool. */
-  readonly problem: "refused" | "not-served";
+  /** not-served: a BGP kind. refused: invalid, or overlaps an older pool. default-stands: it counts, but for an annotation. */
+  readonly problem: "refused" | "not-served" | "default-stands";
 }

@@ -57,7 +57,7 @@ export class ClusterReading {
 
   #factsOf(kind: SnapshotKind, services: ReadonlyMap<string, ServiceFacts> | undefined): Facts {
     const { objects } = this.#stores[kind];
-    const refusals = [...objects.values()].flatMap((object) => problemOf(kind, object, object.value.sentence));
+    const refusals = [...objects.values()].flatMap((object) => problemsOf(kind, object));
     this.#problems.set(kind, refusals);
     if (kind === "pools") return this.#poolsOf(objects.values(), refusals);
     const facts = new Map<string, unknown>();
@@ -91,14 +91,21 @@ function readPool({ value }: StoredObject<HeldResource>): readonly ReadPool[] {
   return [{ facts, isRefused: sentence !== undefined, ...(entries === undefined ? {} : { entries }) }];
 }
 
+function problemsOf(kind: SnapshotKind, object: StoredObject<HeldResource>): readonly ResourceProblem[] {
+  const { sentence, remarks = [] } = object.value;
+  const remarked = remarks.flatMap((remark) => problemOf(kind, object, remark, "default-stands"));
+  return [...problemOf(kind, object, sentence), ...remarked];
+}
+
 function problemOf(
   kind: SnapshotKind,
   { identity }: StoredObject<HeldResource>,
   sentence: string | undefined,
+  problem: ResourceProblem["problem"] = "refused",
 ): readonly ResourceProblem[] {
   if (sentence === undefined) return [];
   const { namespace, name, uid } = identity;
-  return [{ kind: KINDS[kind].kind, namespace, name, uid, sentence, problem: "refused" }];
+  return [{ kind: KINDS[kind].kind, namespace, name, uid, sentence, problem }];
 }
 
 function isOfAny({ namespace, serviceName }: EndpointSliceFacts, services: ReadonlyMap<string, ServiceFacts>): boolean {

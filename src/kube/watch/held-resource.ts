@@ -1,4 +1,5 @@
 /** An object of a kind that decides, as it counts: what is good of it now, else what was, and a sentence where it is refused. Pure. */
+import { annotationProblems } from "../../desired/annotation-problems.ts";
 import { lastGood } from "../../desired/last-good.ts";
 import { fieldOf, type ResourceReader, readResource } from "../../desired/resource-readers.ts";
 import type { SnapshotChange } from "../../desired/snapshot-difference.ts";
@@ -11,6 +12,8 @@ export interface HeldResource {
   readonly change?: SnapshotChange;
   /** Why it is refused, if it is. */
   readonly sentence?: string;
+  /** What is wrong with it though it counts: annotations whose default stands. */
+  readonly remarks?: readonly string[];
   /** Of a pool that is not refused: its entries as written, one for each of its ranges. */
   readonly entries?: readonly string[];
 }
@@ -27,10 +30,11 @@ export function heldResourceReader(kind: WatchedKind, reader: ResourceReader): R
     const { namespace, name } = identity;
     const key = reader.isKeyedByNamespace ? `${namespace}/${name}` : name;
     const { change, fault } = readResource(reader, value, key);
-    if (fault === undefined) return { ...counting(change), ...entriesOf(reader, spec) };
+    const remarks = remarksOf(reader, titleOf(kind.kind, identity), value);
+    if (fault === undefined) return { ...counting(change), ...entriesOf(reader, spec), ...remarks };
     const stands = lastGood(last?.change, change);
     const sentence = `${titleOf(kind.kind, identity)}: ${fault.sentence}${consequenceOf(reader, stands)}`;
-    return { ...counting(stands), sentence };
+    return { ...counting(stands), sentence, ...remarks };
   };
 }
 
@@ -45,6 +49,12 @@ function counting(change: SnapshotChange | undefined): Pick<HeldResource, "chang
 
 function entriesOf(reader: ResourceReader, spec: unknown): Pick<HeldResource, "entries"> {
   return reader.kind === "pools" ? { entries: fieldOf(spec, "addresses") as readonly string[] } : {};
+}
+
+function remarksOf({ kind }: ResourceReader, title: string, value: unknown): Pick<HeldResource, "remarks"> {
+  if (kind !== "advertisements") return {};
+  const problems = annotationProblems(fieldOf(fieldOf(value, "metadata"), "annotations"));
+  return problems.length === 0 ? {} : { remarks: problems.map((problem) => `${title}: ${problem}`) };
 }
 
 /** Of a pool whatever can be read counts on, which goes without saying. */
