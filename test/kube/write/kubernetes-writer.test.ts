@@ -91,6 +91,20 @@ describe("KubernetesWriter: ServiceL2Status", () => {
     expect(bench.api.list("servicel2statuses")).to.have.length(0);
   });
 
+  it("nodes that come and go change the rank in one write, once it has stood for 30 s", async () => {
+    const bench = new WriterBench().listed();
+    bench.report(LEADING);
+    await bench.run(60_000);
+    for (const candidates of [4, 3, 4]) {
+      bench.report({ ...LEADING, candidates });
+      await bench.run(5_000);
+    }
+    await bench.run(24_000);
+    expect(bench.statusWrites).to.have.length(2);
+    await bench.run(2_000);
+    expect(bench.statusWrites.slice(2)).to.deep.equal(["PATCH servicel2statuses"]);
+  });
+
   it("one that others delete is made again, ever more slowly", async () => {
     const bench = new WriterBench().listed();
     bench.report(LEADING);
