@@ -1,14 +1,15 @@
 /** The files that options name, read once at start. All that is wrong in them is listed, as with options. */
 import { errnoOf } from "../src/base/errors.ts";
-import { deriveKey } from "../src/gossip/keyring.ts";
+import type { KeyFiles } from "../src/gossip/key-rotation.ts";
 import { TIMING_PRESETS, type Timing } from "../src/gossip/timing.ts";
 import { parseTimingFile } from "../src/gossip/timing-file.ts";
 import { parseExcludedLinks } from "./excluded-links.ts";
+import { keysOf } from "./key-files.ts";
 import type { SpeakerOptions } from "./options.ts";
 
 export interface SpeakerConfig {
   /** Absent: gossip is not encrypted, or off. */
-  readonly key?: Uint8Array;
+  readonly keys?: KeyFiles;
   readonly timing: Timing;
   /** Regular expressions of link names that are never answered on. */
   readonly excludedLinks: readonly string[];
@@ -39,6 +40,9 @@ export async function readConfigFiles(
   const keyFile = gossip?.secretKeyFile;
   const secret = keyFile === undefined ? undefined : await read(keyFile);
   if (keyFile !== undefined && secret?.length === 0) refuse(keyFile, ["the key is empty"]);
+  // What is wrong with the second file is of no account: it is there for the few minutes of an exchange.
+  const previous = secret === undefined ? undefined : await readFile(`${keyFile}.previous`).catch(() => undefined);
+  const keys = secret === undefined ? undefined : keysOf(secret, previous);
 
   let timing = TIMING_PRESETS[gossip?.timing.kind === "wan" ? "wan" : "lan"];
   if (gossip?.timing.kind === "file") {
@@ -54,7 +58,7 @@ export async function readConfigFiles(
 
   if (problems.length > 0) return { ok: false, problems };
   const excludedLinks = excluded?.ok === true ? excluded.patterns : [];
-  return { ok: true, config: { ...(secret === undefined ? {} : { key: deriveKey(secret) }), timing, excludedLinks } };
+  return { ok: true, config: { ...(keys === undefined ? {} : { keys }), timing, excludedLinks } };
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -57,7 +57,7 @@ const ROWS = [
     name: "ml-secret-key-path",
     placeholder: "DIR",
     variable: "METALLB_ML_SECRET_KEY_PATH",
-    text: "Folder with the file secretkey: gossip is encrypted with it. Without it, anybody on the network can speak for a node.",
+    text: "Folder with the file secretkey: gossip is encrypted with it. It is watched, so that the key can be exchanged while speakers run. Without it, anybody on the network can speak for a node.",
   },
   {
     name: "ml-wan-config",

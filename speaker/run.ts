@@ -21,6 +21,7 @@ import { FilesSource } from "./files-source.ts";
 import { findBindEndpoint } from "./gossip-bind.ts";
 import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, HeartbeatWatch } from "./heartbeat.ts";
 import { takeInstanceLock } from "./instance-lock.ts";
+import { KEY_SENTENCES, watchKeyFiles } from "./key-files.ts";
 import { LeaderLog } from "./leader-log.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
 import { addressesOfNodes, peersAt, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
@@ -68,6 +69,7 @@ class MainThread {
   readonly #record: RunRecord;
   #http: HttpServer | undefined;
   #source: RunningSource | undefined;
+  #keyFiles: { close(): void } | undefined;
   #cluster: Cluster | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #problems: readonly string[] = [];
@@ -119,7 +121,7 @@ class MainThread {
         beats: this.#beats,
         ...(bind === undefined
           ? {}
-          : { gossip: { bind, timing: config.timing, ...(config.key === undefined ? {} : { key: config.key }) } }),
+          : { gossip: { bind, timing: config.timing, ...(config.keys === undefined ? {} : { keys: config.keys }) } }),
       },
       {
         note: (note) => this.#note(note),
@@ -127,6 +129,10 @@ class MainThread {
       },
     );
     this.#wire = wire;
+    const keyFile = gossip?.secretKeyFile;
+    if (keyFile !== undefined) {
+      this.#keyFiles = await watchKeyFiles(keyFile, this.#log, (keys) => wire.tell({ kind: "keys", keys }));
+    }
     if (gossip !== undefined) await this.#followPeers(wire, gossip);
     const source = await this.#openSource(wire);
     this.#source = source;
@@ -219,6 +225,8 @@ class MainThread {
         if (note.refusal === undefined) this.#log.info("configuration counts as read");
         else this.#log.warn("configuration refused", { refusal: note.refusal });
         return;
+      case "gossip-key":
+        return this.#log.info(KEY_SENTENCES[note.news]);
       case "name-conflict":
         return this.#log.error("two speakers use one node name", { member: note.node, otherAddress: note.other });
       case "left":
@@ -278,6 +286,7 @@ class MainThread {
   #end(): void {
     // What does not close by itself, such as a folder on a file system that hangs, must not hold the end.
     setTimeout(() => process.exit(0), CLOSE_LIMIT_MS);
+    this.#keyFiles?.close();
     void Promise.allSettled([this.#source?.close(), this.#http?.close(), this.#wire?.close()]).then(() =>
       process.exit(0),
     );

@@ -4,6 +4,7 @@ import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
+import type { KeyNews } from "../src/gossip/rotating-keys.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
 import type { Readiness } from "./council.ts";
@@ -56,5 +57,6 @@ export type SpeakerNote =
   /** Names of the members that are alive or suspect, this node among them; told with the services. */
   | { readonly kind: "members"; readonly names: readonly string[] }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
+  | { readonly kind: "gossip-key"; readonly news: KeyNews }
   /** Every address was handed over, or none could be, and the cluster was told. */
   | { readonly kind: "left" };

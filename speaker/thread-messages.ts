@@ -3,6 +3,7 @@
 import type { AddressDocument } from "../api/address.ts";
 import type { StatusDocument } from "../api/status.ts";
 import type { SnapshotMessage } from "../src/desired/snapshot-difference.ts";
+import type { KeyFiles } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { Timings, WireCounters } from "../src/metrics/counters.ts";
@@ -13,7 +14,7 @@ import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
 export interface GossipSettings {
   readonly bind: Endpoint;
   /** Undefined: traffic is not encrypted. */
-  readonly key?: Uint8Array;
+  readonly keys?: KeyFiles;
   readonly timing: Timing;
 }
 
@@ -31,6 +32,8 @@ export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
   /** `named`: how many peers the user named, known by address or not. */
   | { readonly kind: "peers"; readonly endpoints: readonly Endpoint[]; readonly named: number }
+  /** The files of the gossip key were changed. */
+  | { readonly kind: "keys"; readonly keys: KeyFiles }
   | { readonly kind: "step-down"; readonly isWanted: boolean }
   | { readonly kind: "leave" }
   | { readonly kind: "ask"; readonly id: number; readonly what: "status" | "totals" }

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ArpeggioError } from "../src/base/errors.ts";
 import { SnapshotReceiver } from "../src/desired/snapshot-difference.ts";
 import { createCodec } from "../src/gossip/codec.ts";
-import { Keyring } from "../src/gossip/keyring.ts";
+import { RotatingKeys } from "../src/gossip/rotating-keys.ts";
 import { NODE_TURNS, openGossipTransport } from "../src/sys/gossip-transport.ts";
 import { LinkWatcher } from "../src/sys/link-watcher.ts";
 import { MulticastGroups } from "../src/sys/multicast-groups.ts";
@@ -34,7 +34,10 @@ async function run(settings: WireSettings): Promise<void> {
     onProblems: () => speaker.packetProblemsChanged(),
   });
   const groups = new MulticastGroups();
-  const gossip = settings.gossip === undefined ? {} : { gossip: await gossipPorts(settings.gossip) };
+  const keyFiles = settings.gossip?.keys;
+  const keys =
+    keyFiles && new RotatingKeys(keyFiles, clock, (news) => tell({ kind: "note", note: { kind: "gossip-key", news } }));
+  const gossip = settings.gossip === undefined ? {} : { gossip: await gossipPorts(settings.gossip, keys) };
   const ports = { clock, random, turns: NODE_TURNS, packets, groups, ...gossip };
   const note = (event: SpeakerNote): void => {
     totals.note(event);
@@ -52,7 +55,7 @@ async function run(settings: WireSettings): Promise<void> {
     nodeName: settings.speaker.nodeName,
     nowMs: clock.nowMs(),
     startedMs,
-    isEncrypted: settings.gossip?.key !== undefined,
+    isEncrypted: keys !== undefined,
     linkProblems: problemsByLink(packets, groups),
     isoOf: (atMs) => new Date(clock.wallMs() - (clock.nowMs() - atMs)).toISOString(),
   });
@@ -66,6 +69,8 @@ async function run(settings: WireSettings): Promise<void> {
       }
       case "peers":
         return speaker.setPeers(message.endpoints, message.named);
+      case "keys":
+        return keys?.change(message.keys);
       case "step-down":
         return speaker.setStepDown(message.isWanted);
       case "leave":
@@ -86,8 +91,8 @@ async function run(settings: WireSettings): Promise<void> {
   watcher.start();
 }
 
-async function gossipPorts({ bind, key, timing }: GossipSettings): Promise<GossipPorts> {
-  const keyring = key === undefined ? {} : { keyring: new Keyring(key) };
+async function gossipPorts({ bind, timing }: GossipSettings, keys: RotatingKeys | undefined): Promise<GossipPorts> {
+  const keyring = keys === undefined ? {} : { keyring: keys.keyring };
   return {
     transport: await openGossipTransport(bind),
     codec: createCodec({ ...keyring, label: "", timing, random }),

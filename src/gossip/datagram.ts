@@ -91,7 +91,7 @@ function plainOf(bytes: Uint8Array, options: OpenDatagramOptions): Uint8Array | 
   if (!header.ok) return header.reason === "truncated" ? "label-malformed" : header.reason;
   const sealed = bytes.subarray(header.value);
   if (options.keyring === undefined) return sealed;
-  const plain = openPayload(sealed, options.keyring.keys, labelBytes(options.label));
+  const plain = openPayload(sealed, options.keyring, labelBytes(options.label));
   return plain ?? (options.verifyIncoming ? "not-authentic" : sealed);
 }
 

@@ -28,19 +28,24 @@ export function sealPayload(
   return concatBytes([Uint8Array.of(version), nonce, cipher.update(padded), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Undefined when no key opens it, or what it holds is not well formed. Keys are tried in their order. */
-export function openPayload(
-  sealed: Uint8Array,
-  keys: readonly Uint8Array[],
-  associated: Uint8Array,
-): Uint8Array | undefined {
+/** What keys there are, and who wants to know which of them fitted. */
+export interface OpeningKeys {
+  /** Tried in their order. */
+  readonly keys: readonly Uint8Array[];
+  opened(key: Uint8Array): void;
+}
+
+/** Undefined when no key opens it, or what it holds is not well formed. */
+export function openPayload(sealed: Uint8Array, ring: OpeningKeys, associated: Uint8Array): Uint8Array | undefined {
   const version = sealed[0];
   if (version === undefined || version > 1) return undefined;
   const leastBytes = ENCRYPTION_OVERHEAD_BYTES + (version === 0 ? BLOCK_BYTES : 0);
   if (sealed.length < leastBytes) return undefined;
-  for (const key of keys) {
+  for (const key of ring.keys) {
     const plain = openWith(key, sealed, associated);
-    if (plain !== undefined) return version === 0 ? withoutPadding(plain) : plain;
+    if (plain === undefined) continue;
+    ring.opened(key);
+    return version === 0 ? withoutPadding(plain) : plain;
   }
   return undefined;
 }

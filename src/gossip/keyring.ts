@@ -17,10 +17,15 @@ export function deriveKey(secretFileBytes: Uint8Array): Uint8Array {
 
 export class Keyring {
   #keys: readonly Uint8Array[];
+  readonly #onOther: ((key: Uint8Array) => void) | undefined;
 
-  /** @throws ERR_INTERNAL_ARGUMENT when a key has not 16, 24 or 32 bytes */
-  constructor(primary: Uint8Array, others: readonly Uint8Array[] = []) {
+  /**
+   * @param onOther something was opened by another key than the primary
+   * @throws ERR_INTERNAL_ARGUMENT when a key has not 16, 24 or 32 bytes
+   */
+  constructor(primary: Uint8Array, others: readonly Uint8Array[] = [], onOther?: (key: Uint8Array) => void) {
     this.#keys = [];
+    this.#onOther = onOther;
     for (const key of [primary, ...others]) this.add(key);
   }
 
@@ -34,6 +39,11 @@ export class Keyring {
   /** In the order in which they are tried, the primary first. */
   get keys(): readonly Uint8Array[] {
     return this.#keys;
+  }
+
+  /** This one of `keys` has opened something. */
+  opened(key: Uint8Array): void {
+    if (key !== this.#keys[0]) this.#onOther?.(key);
   }
 
   /** A key that is there already changes nothing. @throws ERR_INTERNAL_ARGUMENT for a length that AES does not have */

@@ -122,7 +122,7 @@ export class StreamDecoder {
     const end = FRAME_HEADER_BYTES + length;
     if (bytes.length < end) return NEED_MORE;
     const associated = concatBytes([bytes.subarray(0, FRAME_HEADER_BYTES), labelBytes(label)]);
-    const plain = openPayload(bytes.subarray(FRAME_HEADER_BYTES, end), keyring.keys, associated);
+    const plain = openPayload(bytes.subarray(FRAME_HEADER_BYTES, end), keyring, associated);
     if (plain === undefined) return dropStep("not-authentic");
     if (plain.length === 0) return dropStep("empty");
     const message = this.#body.read(plain);

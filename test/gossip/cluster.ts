@@ -49,20 +49,21 @@ export class Cluster {
     this.network = new MemoryNetwork(this.clock, new SeededRandom(this.#random.below(2 ** 32)), options.quality);
   }
 
-  /** A process on a machine of its own; it listens, and is not open yet. */
-  add(name: string, ip: Ip, meta: Uint8Array = new Uint8Array(0)): Node {
+  /** A process on a machine of its own; it listens, and is not open yet. Its keyring is that of the cluster unless it has its own. */
+  add(name: string, ip: Ip, meta: Uint8Array = new Uint8Array(0), own?: Keyring): Node {
     const endpoint: Endpoint = { ip, port: 7946 };
     const host = new MemoryHost(this.clock);
     const random = new SeededRandom(this.#random.below(2 ** 32));
     const timing = this.#options.timing ?? TIMING_PRESETS.lan;
     const { key } = this.#options;
+    const keyring = own ?? (key === undefined ? undefined : new Keyring(key));
     const told: Told[] = [];
     const driver = new GossipDriver({
       name,
       endpoint,
       timing,
       random,
-      codec: createCodec({ label: "", timing, random, ...(key === undefined ? {} : { keyring: new Keyring(key) }) }),
+      codec: createCodec({ label: "", timing, random, ...(keyring === undefined ? {} : { keyring }) }),
       transport: new MemoryTransport(this.network, host, endpoint),
       clock: host,
       turns: host,

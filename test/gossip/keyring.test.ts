@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { hexOf } from "../../src/base/bytes.ts";
+import { SeededRandom } from "../../src/base/random.ts";
+import { openDatagram, sealDatagram } from "../../src/gossip/datagram.ts";
 import { deriveKey, Keyring } from "../../src/gossip/keyring.ts";
 import { hex } from "./recorded.ts";
 
@@ -46,4 +48,24 @@ describe("Keyring", () => {
         .to.throw()
         .with.property("code", "ERR_INTERNAL_ARGUMENT"));
   }
+});
+
+describe("a keyring that is listened to", () => {
+  const random = new SeededRandom(1);
+  const sealed = (by: Uint8Array) =>
+    sealDatagram([Uint8Array.of(11, 0)], {
+      keyring: new Keyring(by),
+      label: "",
+      compress: false,
+      withCrc: false,
+      random,
+    });
+
+  it("tells which other key than the primary has opened something", () => {
+    const heard: number[] = [];
+    const keyring = new Keyring(key(1), [key(2), key(3)], (other) => void heard.push(other[0] ?? 0));
+    const options = { keyring, label: "", verifyIncoming: true, maxDecompressedBytes: 1_000 };
+    for (const by of [1, 2, 1, 3, 4]) openDatagram(sealed(key(by)), options);
+    expect(heard).to.deep.equal([2, 3]);
+  });
 });

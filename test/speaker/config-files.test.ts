@@ -48,6 +48,13 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+/** The first byte of the current and of the previous key. */
+async function keysIn(files: Record<string, Uint8Array>) {
+  const reading = await read({ secretKeyFile: "/k" }, files);
+  const { current, previous } = (reading.ok ? reading.config.keys : undefined) ?? expect.fail();
+  return [current[0], previous?.[0]];
+}
+
 describe("parseExcludedLinks", () => {
   it("reads MetalLB's list", () => {
     expect(parseExcludedLinks('announcedInterfacesToExclude: ["^docker.*", ^lo$]\n')).to.deep.equal({
@@ -96,11 +103,17 @@ describe("readConfigFiles", () => {
     );
     if (!reading.ok) expect.fail(reading.problems.join("\n"));
     // 22 bytes of the file, then the first 10 of SHA-256 of nothing, as a MetalLB speaker has it.
-    expect(Buffer.from(reading.config.key ?? []).toString("hex")).to.equal(
+    expect(Buffer.from(reading.config.keys?.current ?? []).toString("hex")).to.equal(
       `${Buffer.from(secret).toString("hex")}e3b0c44298fc1c149afb`,
     );
     expect(reading.config.timing.probeIntervalMs).to.equal(400);
     expect(reading.config.excludedLinks).to.deep.equal(["^lo$"]);
+  });
+
+  it("reads the previous key where there is one", async () => {
+    expect(await keysIn({ "/k": bytesOf("new") })).to.deep.equal([110, undefined]);
+    expect(await keysIn({ "/k": bytesOf("new"), "/k.previous": bytesOf("") })).to.deep.equal([110, undefined]);
+    expect(await keysIn({ "/k": bytesOf("new"), "/k.previous": bytesOf("old") })).to.deep.equal([110, 111]);
   });
 
   it("has memberlist's profile for wide areas", async () => {
