@@ -9,8 +9,9 @@ import { VERSION } from "../src/base/version.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { type HttpServer, openHttpServer } from "../src/http/server.ts";
+import { KubernetesAuthorizer } from "../src/kube/authorizer.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
-import { type Family, familyOf } from "../src/net/ip.ts";
+import { type Family, familyOf, type Ip } from "../src/net/ip.ts";
 import { SystemClock } from "../src/sys/system-clock.ts";
 import { SystemRandom } from "../src/sys/system-random.ts";
 import { Cluster } from "./cluster.ts";
@@ -23,6 +24,7 @@ import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, Heart
 import { takeInstanceLock } from "./instance-lock.ts";
 import { KEY_SENTENCES, watchKeyFiles } from "./key-files.ts";
 import { LeaderLog } from "./leader-log.ts";
+import { type MetricsListeners, openMetricsListeners } from "./metrics-listeners.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
 import { addressesOfNodes, peersAt, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
@@ -34,6 +36,8 @@ import { WireClient } from "./wire-client.ts";
 const SHUTDOWN_LIMIT_MS = 14_000;
 const CLOSE_LIMIT_MS = 500;
 const FIRST_RESOLVE_LIMIT_MS = 1_000;
+/** Where metrics are served when gossip names no address of this node. */
+const EVERYWHERE = "0.0.0.0" as Ip;
 
 const READINESS_SENTENCES: Readonly<Record<Readiness, string>> = {
   ready: "ready",
@@ -76,7 +80,8 @@ class MainThread {
   #namedPeers: readonly Endpoint[] = [];
   /** Of the speakers' pods; empty: not known. */
   #podAddresses: readonly string[] = [];
-  #gossipFamily: Family | undefined;
+  #gossipIp: Ip | undefined;
+  #metricsListeners: MetricsListeners | undefined;
   #aliveMembers: readonly string[];
   #readiness: Readiness = "reading-sources";
   #isStopping = false;
@@ -105,7 +110,7 @@ class MainThread {
     // Listening comes first: a port that is taken must be said before anything is led.
     this.#http = await openHttpServer(this.#faces(), http, this.#log);
     const bind = gossip === undefined ? undefined : await findBindEndpoint(gossip, this.#log);
-    this.#gossipFamily = bind === undefined ? undefined : familyOf(bind.ip);
+    this.#gossipIp = bind?.ip;
     const wire = new WireClient(
       {
         speaker: {
@@ -163,8 +168,18 @@ class MainThread {
       this.#podAddresses = addresses;
       this.#tellPeers(wire);
     };
-    this.#cluster = await Cluster.open(source, context, { ...listener, podsChanged });
-    return this.#cluster;
+    const cluster = await Cluster.open(source, context, { ...listener, podsChanged });
+    this.#cluster = cluster;
+    this.#metricsListeners = await openMetricsListeners(source, {
+      nodeName,
+      ip: this.#gossipIp ?? EVERYWHERE,
+      metrics: () => this.#readMetrics(),
+      authorizer: new KubernetesAuthorizer({ api: cluster.api, path: "/metrics", nowMs: () => this.#clock.nowMs() }),
+      random: context.random,
+      wallMs: () => this.#clock.wallMs(),
+      log: this.#log,
+    });
+    return cluster;
   }
 
   /** Peers are told before the first snapshot, so that a starting node knows whether there is somebody to wait for. */
@@ -188,8 +203,12 @@ class MainThread {
     if (gossip === undefined) return;
     const ofNodes = this.#snapshot === undefined ? [] : addressesOfNodes(this.#snapshot.nodes.values());
     const found = this.#podAddresses.length > 0 ? this.#podAddresses : ofNodes;
-    const endpoints = [...this.#namedPeers, ...peersAt(found, gossip.port, this.#gossipFamily)];
+    const endpoints = [...this.#namedPeers, ...peersAt(found, gossip.port, this.#gossipFamily())];
     wire.tell({ kind: "peers", endpoints, named: gossip.peers.length });
+  }
+
+  #gossipFamily(): Family | undefined {
+    return this.#gossipIp === undefined ? undefined : familyOf(this.#gossipIp);
   }
 
   #sourceChanged(wire: WireClient, snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void {
@@ -287,8 +306,7 @@ class MainThread {
     // What does not close by itself, such as a folder on a file system that hangs, must not hold the end.
     setTimeout(() => process.exit(0), CLOSE_LIMIT_MS);
     this.#keyFiles?.close();
-    void Promise.allSettled([this.#source?.close(), this.#http?.close(), this.#wire?.close()]).then(() =>
-      process.exit(0),
-    );
+    const parts = [this.#source, this.#http, this.#metricsListeners, this.#wire];
+    void Promise.allSettled(parts.map(async (part) => part?.close())).then(() => process.exit(0));
   }
 }
