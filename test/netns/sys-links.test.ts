@@ -16,19 +16,22 @@ interface LinksEvent {
   readonly links: readonly Link[];
 }
 
-/** Waits until the reported links say so of the one with this name; undefined while there is none. */
+/** Waits until the links as last reported say so of the one with this name; undefined while there is none. */
 async function untilLink(
   child: NetnsChild,
   name: string,
   isWanted: (link: Link | undefined) => boolean,
 ): Promise<Link> {
-  const find = (event: LinksEvent): Link | undefined => event.links.find((link) => link.name === name);
-  const event = await child.event<LinksEvent>((seen) => seen.kind === "links" && isWanted(find(seen)));
-  return find(event) ?? event.links[0] ?? expect.fail("no links");
+  for (;;) {
+    const links = (await child.call("links")) as readonly Link[] | undefined;
+    const link = links?.find((one) => one.name === name);
+    if (links !== undefined && isWanted(link)) return link ?? links[0] ?? expect.fail("no links");
+    await child.event<LinksEvent>(({ kind }) => kind === "links");
+  }
 }
 
-function hasLinkLocal(links: readonly Link[]): boolean {
-  return links.some(({ name, addresses }) => name === "eth0" && addresses.some((ip) => ip.startsWith("fe80:")));
+function hasLinkLocal(link: Link | undefined): boolean {
+  return link?.addresses.some((ip) => ip.startsWith("fe80:")) === true;
 }
 
 describeNetns("LinkWatcher on a real kernel", (lab) => {
@@ -56,7 +59,7 @@ describeNetns("LinkWatcher on a real kernel", (lab) => {
   });
 
   it("reports the link-local address once it is assigned", async () => {
-    await child.event<LinksEvent>(({ kind, links }) => kind === "links" && hasLinkLocal(links));
+    await untilLink(child, "eth0", hasLinkLocal);
   });
 
   it("reports an address that is added, and its prefix", async () => {
@@ -106,9 +109,7 @@ describeNetns("LinkWatcher on a real kernel", (lab) => {
 
   it("is silent when nothing that it reports has changed", async () => {
     // The last news of the new link is its link-local address, a second after the others.
-    while (!hasLinkLocal((await child.call("links")) as readonly Link[])) {
-      await child.event<LinksEvent>((event) => event.kind === "links");
-    }
+    await untilLink(child, "eth0", hasLinkLocal);
     child.forget();
     lab.ip(near, "link set eth0 mtu 1400");
     lab.ip(near, "route add 203.0.113.0/24 via 192.0.2.9");
