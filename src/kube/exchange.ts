@@ -111,7 +111,11 @@ class OpenExchange implements Exchange {
     const { listener } = this.#options;
     // Listening comes first: the listener may end the exchange at once.
     answer.on("data", (bytes: Uint8Array) => {
-      if (!this.#isEnded) listener.data(bytes);
+      if (this.#isEnded) return;
+      listener.data(bytes);
+      // One piece a turn of the event loop: a long list is read while everything else goes on.
+      answer.pause();
+      setImmediate(() => answer.resume());
     });
     answer.on("end", () => this.#end(undefined, false));
     answer.on("error", (error) => this.fail(textOf(error)));

@@ -57,9 +57,10 @@ export class ClusterReading {
 
   #factsOf(kind: SnapshotKind, services: ReadonlyMap<string, ServiceFacts> | undefined): Facts {
     const { objects } = this.#stores[kind];
-    const refusals = [...objects.values()].flatMap((object) => problemsOf(kind, object));
-    this.#problems.set(kind, refusals);
-    if (kind === "pools") return this.#poolsOf(objects.values(), refusals);
+    const found: ResourceProblem[] = [];
+    for (const object of objects.values()) addProblems(found, kind, object);
+    this.#problems.set(kind, found);
+    if (kind === "pools") return this.#poolsOf(objects.values(), found);
     const facts = new Map<string, unknown>();
     for (const { value } of objects.values()) {
       const { change } = value;
@@ -70,16 +71,15 @@ export class ClusterReading {
     return facts;
   }
 
-  #poolsOf(objects: Iterable<StoredObject<HeldResource>>, refusals: readonly ResourceProblem[]): Facts {
+  #poolsOf(objects: Iterable<StoredObject<HeldResource>>, found: readonly ResourceProblem[]): Facts {
     const byName = new Map([...objects].map((object) => [object.identity.name, object]));
     const { pools, overlaps } = acceptPools([...byName.values()].flatMap(readPool));
     const overlapping = overlaps.flatMap(({ pool, sentence }) => {
       const object = byName.get(pool.name);
-      return object === undefined
-        ? []
-        : problemOf("pools", object, `${titleOf(KINDS.pools.kind, object.identity)}: ${sentence}`);
+      if (object === undefined) return [];
+      return [problemOf("pools", object, `${titleOf(KINDS.pools.kind, object.identity)}: ${sentence}`)];
     });
-    this.#problems.set("pools", [...refusals, ...overlapping]);
+    this.#problems.set("pools", [...found, ...overlapping]);
     return pools;
   }
 }
@@ -91,21 +91,20 @@ function readPool({ value }: StoredObject<HeldResource>): readonly ReadPool[] {
   return [{ facts, isRefused: sentence !== undefined, ...(entries === undefined ? {} : { entries }) }];
 }
 
-function problemsOf(kind: SnapshotKind, object: StoredObject<HeldResource>): readonly ResourceProblem[] {
-  const { sentence, remarks = [] } = object.value;
-  const remarked = remarks.flatMap((remark) => problemOf(kind, object, remark, "default-stands"));
-  return [...problemOf(kind, object, sentence), ...remarked];
+function addProblems(found: ResourceProblem[], kind: SnapshotKind, object: StoredObject<HeldResource>): void {
+  const { sentence, remarks } = object.value;
+  if (sentence !== undefined) found.push(problemOf(kind, object, sentence));
+  for (const remark of remarks ?? []) found.push(problemOf(kind, object, remark, "default-stands"));
 }
 
 function problemOf(
   kind: SnapshotKind,
   { identity }: StoredObject<HeldResource>,
-  sentence: string | undefined,
+  sentence: string,
   problem: ResourceProblem["problem"] = "refused",
-): readonly ResourceProblem[] {
-  if (sentence === undefined) return [];
+): ResourceProblem {
   const { namespace, name, uid } = identity;
-  return [{ kind: KINDS[kind].kind, namespace, name, uid, sentence, problem }];
+  return { kind: KINDS[kind].kind, namespace, name, uid, sentence, problem };
 }
 
 function isOfAny({ namespace, serviceName }: EndpointSliceFacts, services: ReadonlyMap<string, ServiceFacts>): boolean {

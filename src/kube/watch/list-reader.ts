@@ -34,40 +34,50 @@ export class ListReader {
     const items: unknown[] = [];
     /** Where the item, or the piece of the envelope, begins that the current byte belongs to. */
     let begin = 0;
-    for (let at = 0; at < bytes.length && !this.#isBroken; at++) {
+    // Every byte of every list goes through this loop: its state is in variables.
+    let depth = this.#depth;
+    let isInString = this.#isInString;
+    let isEscaped = this.#isEscaped;
+    let isInItems = this.#isInItems;
+    const { length } = bytes;
+    for (let at = 0; at < length; at++) {
       const byte = bytes[at];
-      if (this.#isInString) {
-        if (this.#isEscaped) this.#isEscaped = false;
-        else if (byte === BACKSLASH) this.#isEscaped = true;
-        else if (byte === QUOTE) this.#isInString = false;
+      if (isInString) {
+        if (isEscaped) isEscaped = false;
+        else if (byte === BACKSLASH) isEscaped = true;
+        else if (byte === QUOTE) isInString = false;
       } else if (byte === QUOTE) {
-        this.#isInString = true;
+        isInString = true;
       } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
-        if (byte === OPEN_ARRAY && this.#depth === 1) {
+        if (byte === OPEN_ARRAY && depth === 1) {
           this.#keepEnvelope(bytes.subarray(begin, at + 1));
-          this.#isInItems = true;
+          isInItems = true;
           begin = at + 1;
-        } else if (this.#isInItems && this.#depth === IN_ITEMS) {
+        } else if (isInItems && depth === IN_ITEMS) {
           begin = at;
         }
-        this.#depth++;
+        depth++;
       } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
-        this.#depth--;
-        if (!this.#isInItems) continue;
-        if (this.#depth === IN_ITEMS) {
+        depth--;
+        if (!isInItems) continue;
+        if (depth === IN_ITEMS) {
           this.#keepItem(bytes.subarray(begin, at + 1));
           this.#endItem(items);
           begin = at + 1;
-        } else if (this.#depth < IN_ITEMS) {
-          this.#isInItems = false;
+        } else if (depth < IN_ITEMS) {
+          isInItems = false;
           begin = at;
         }
       }
     }
+    this.#depth = depth;
+    this.#isInString = isInString;
+    this.#isEscaped = isEscaped;
+    this.#isInItems = isInItems;
     const rest = bytes.subarray(begin);
-    if (!this.#isInItems) this.#keepEnvelope(rest);
-    else if (this.#depth > IN_ITEMS) this.#keepItem(rest);
-    return items;
+    if (!isInItems) this.#keepEnvelope(rest);
+    else if (depth > IN_ITEMS) this.#keepItem(rest);
+    return this.#isBroken ? [] : items;
   }
 
   /** Everything but the items, which are left out of it. */

@@ -125,6 +125,34 @@ describe("openApiServer", () => {
     expect(others.at(-1)).to.match(/^ended (?!whole)/);
   });
 
+  it("reads a long answer piece by piece, one a turn of the event loop", async () => {
+    const long = "x".repeat(2_000_000);
+    answering = (_request, response) => response.end(long);
+    let inTurn = 0;
+    let most = 0;
+    let bytes = 0;
+    const turn = (): void => {
+      inTurn = 0;
+      if (bytes < long.length) setImmediate(turn);
+    };
+    turn();
+    await new Promise<void>((resolve) => {
+      api.stream(
+        { method: "GET", path: "/long" },
+        {
+          opened: () => {},
+          data: (piece) => {
+            bytes += piece.length;
+            most = Math.max(most, ++inTurn);
+          },
+          ended: () => resolve(),
+        },
+      );
+    });
+    expect(bytes).to.equal(long.length);
+    expect(most).to.be.at.most(2);
+  });
+
   it("tells nothing after a stream was ended by its reader, and closes its connection", async () => {
     const told: string[] = [];
     await new Promise<void>((resolve) => {
