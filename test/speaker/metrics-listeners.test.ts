@@ -11,7 +11,7 @@ import { parseIp } from "../../src/net/ip.ts";
 
 const LOOPBACK = parseIp("127.0.0.1") ?? expect.fail();
 const TLS = { minVersion: "TLSv1.2" } as const;
-const LIMIT_MS = 8_000;
+const LIMIT_MS = 40_000;
 
 /** Names and kind of key of the certificate that a client is shown. */
 function shown(port: number | undefined): Promise<string> {

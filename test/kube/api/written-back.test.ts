@@ -41,6 +41,9 @@ const REFUSED = {
   problem: "refused",
 } as const;
 
+/** What PolledObjects lists. */
+const READ = ["services", "pods", "servicel2statuses.metallb.io", "configurationstates.metallb.io"];
+
 describe("what is written back, to a real API server", function () {
   this.timeout(60_000);
   // Before the control plane's own end.
@@ -55,7 +58,13 @@ describe("what is written back, to a real API server", function () {
   before(async () => {
     const kubectl = plane().kubectl.bind(plane());
     await kubectl(["apply", "--server-side", "-f", "manifests/crd"]);
-    await kubectl(["apply", "-f", "manifests/base/service-accounts.yaml", "-f", "manifests/base/rbac.yaml"]);
+    const base = ["-f", "manifests/base/service-accounts.yaml", "-f", "manifests/base/rbac.yaml"];
+    await kubectl(["apply", "-n", NAMESPACE, ...base]);
+    // The authorizer learns of roles from a watch of its own.
+    for (const resource of READ) {
+      const question = ["auth", "can-i", "list", resource, "-n", NAMESPACE, `--as=${SPEAKER.name}`];
+      await until(async () => (await kubectl(question).catch(() => "no")).startsWith("yes"));
+    }
     await kubectl(["wait", "--for=create", "serviceaccount/default", "-n", NAMESPACE, "--timeout=20s"]);
     await kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=20s"]);
     await Promise.all(["speaker-old", "speaker-a", "speaker-b"].map(makePod));
@@ -146,7 +155,7 @@ describe("what is written back, to a real API server", function () {
   });
 
   it("nothing changes: nothing is written", async () => {
-    await sleep(1_000);
+    await sleep(3_000);
     const before = writes().length;
     current.writer.apply([{ service: "default/web", report: { ...LEADING } }]);
     current.writer.problemsChanged([]);
