@@ -25,8 +25,8 @@ const MOST_OF_A_CORE = 0.15;
 const MS_PER_TICK = 10;
 /** A host asks three times, a second apart (RFC 4861 §10): a busy machine's own queues may lose one. */
 const ANSWER_TIMEOUT_MS = 3_500;
-/** Far below the 300 and more of a busy machine, far above what a speaker that lags behind the flood answers. */
-const LEAST_QUESTIONS = 20;
+/** Far below the 300 and more of a busy machine: one that stands still every other second has asked eleven. */
+const LEAST_QUESTIONS = 5;
 
 for (const { family, address, frameOf } of [
   {
