@@ -35,5 +35,3 @@ export const ConfigurationStateSchema = Resource("ConfigurationState", "metallb.
     }),
   ),
 });
-
-export type ConfigurationStateResource = Type.Static<typeof ConfigurationStateSchema>;

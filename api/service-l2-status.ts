@@ -25,5 +25,3 @@ export const ServiceL2StatusSchema = Resource("ServiceL2Status", "metallb.io/v1b
     }),
   ),
 });
-
-export type ServiceL2StatusResource = Type.Static<typeof ServiceL2StatusSchema>;

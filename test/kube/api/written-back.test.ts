@@ -48,12 +48,15 @@ describe("what is written back, to a real API server", function () {
   this.timeout(60_000);
   // Before the control plane's own end.
   after(async () => {
-    await stop();
-    api.close();
+    await stop?.();
+    disconnect?.();
   });
   const plane = useControlPlane({ users: [SPEAKER], controllerManager: true });
   let api: ApiServer;
-  let current: { readonly writer: KubernetesWriter; readonly objects: PolledObjects; readonly polled: Promise<void> };
+  let current: { readonly writer: KubernetesWriter };
+  /** Nothing runs where there is no control plane. */
+  let stop: (() => Promise<void>) | undefined;
+  let disconnect: (() => void) | undefined;
 
   before(async () => {
     const kubectl = plane().kubectl.bind(plane());
@@ -70,6 +73,7 @@ describe("what is written back, to a real API server", function () {
     await Promise.all(["speaker-old", "speaker-a", "speaker-b"].map(makePod));
     await kubectl(["create", "service", "loadbalancer", "web", "--tcp=80"]);
     api = await openApiServer({ kubeconfig: plane().kubeconfig(SPEAKER.name) });
+    disconnect = () => api.close();
     start("speaker-a");
   });
 
@@ -165,7 +169,7 @@ describe("what is written back, to a real API server", function () {
   });
 
   it("what a former pod owned is taken over before that pod's end takes it along", async () => {
-    await stop();
+    await stop?.();
     const orphan = "l2-orphan";
     await makeOwned("servicel2status", orphan, "speaker-a");
     const events = (await list("events")).length;
@@ -190,7 +194,7 @@ describe("what is written back, to a real API server", function () {
     const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/serviceSelectors";
     const patch = JSON.stringify([{ op: "remove", path }]);
     await plane().kubectl(["patch", "crd", "l2advertisements.metallb.io", "--type=json", "-p", patch]);
-    await stop();
+    await stop?.();
     await until(async () => (await readDroppedFields(api))?.length === 1);
     start("speaker-b");
     current.writer.problemsChanged([]);
@@ -238,13 +242,13 @@ describe("what is written back, to a real API server", function () {
       podName,
       aliveMembers: () => [NODE],
     });
-    current = { writer, objects, polled: objects.poll(() => writer.watchedChanged()) };
-  }
-
-  async function stop(): Promise<void> {
-    current.objects.close();
-    await current.polled;
-    current.writer.close();
+    current = { writer };
+    const polled = objects.poll(() => writer.watchedChanged());
+    stop = async () => {
+      objects.close();
+      await polled;
+      writer.close();
+    };
   }
 
   async function makePod(name: string): Promise<void> {
