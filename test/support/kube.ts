@@ -133,13 +133,18 @@ export class TestCluster {
     return node;
   }
 
-  /** One request from the client, outside the cluster, to a backend; undefined when nothing answers within a second. */
+  /** One request from the client, outside the cluster, to a backend, by http:// or udp://HOST:PORT; undefined when nothing answers within a second. */
   async request(url: string): Promise<BackendAnswer | undefined> {
     const { client } = this.cluster.topology;
     const argv = inNamespace(client.namespace, [POD_PROGRAM, "get", url, REQUEST_TIMEOUT]);
     const text = await runCommand(argv).catch(() => "");
     const [pod, node] = text.trim().split(" ");
     return pod === undefined || node === undefined ? undefined : { pod, node };
+  }
+
+  /** Runs a command on the client. */
+  onClient(argv: readonly string[]): Promise<string> {
+    return runCommand(inNamespace(this.cluster.topology.client.namespace, argv));
   }
 
   /** Runs a command inside a node: its files, its processes, its network. */

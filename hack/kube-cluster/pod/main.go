@@ -6,9 +6,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -30,11 +32,16 @@ func main() {
 	os.Exit(2)
 }
 
-// get prints the body of an answer with status 200, asked for as JSON where there is a choice; anything else ends with 1.
+// get prints the body of an answer with status 200, asked for as JSON where there is a choice, or of udp://HOST:PORT the datagram that
+// answers one of ours; anything else ends with 1.
 func get(url, timeout string) {
 	limit, err := time.ParseDuration(timeout)
 	if err != nil {
 		fail(err)
+	}
+	if target, found := strings.CutPrefix(url, "udp://"); found {
+		getDatagram(target, limit)
+		return
 	}
 	request, err := http.NewRequest(http.MethodGet, url, nil)
 	if err != nil {
@@ -53,6 +60,23 @@ func get(url, timeout string) {
 	if response.StatusCode != http.StatusOK {
 		fail(fmt.Errorf("status %s", response.Status))
 	}
+}
+
+func getDatagram(target string, limit time.Duration) {
+	connection, err := net.Dial("udp", target)
+	if err != nil {
+		fail(err)
+	}
+	_ = connection.SetDeadline(time.Now().Add(limit))
+	if _, err := connection.Write([]byte("who?")); err != nil {
+		fail(err)
+	}
+	answer := make([]byte, 1024)
+	length, err := connection.Read(answer)
+	if err != nil {
+		fail(err)
+	}
+	_, _ = os.Stdout.Write(answer[:length])
 }
 
 func fail(err error) {
@@ -76,7 +100,7 @@ func pause() {
 	}
 }
 
-// backend listens on PORT (8080) and answers "POD NODE" with POD_NAME and NODE_NAME, ready until it exits. On SIGTERM it ends the requests
+// backend listens on PORT (8080), TCP and UDP, and answers "POD NODE" with POD_NAME and NODE_NAME, ready until it exits. On SIGTERM it ends the requests
 // that are open; its preStop hook is to sleep until no proxy sends it new ones.
 func backend() {
 	port := os.Getenv("PORT")
@@ -96,6 +120,7 @@ func backend() {
 			_, _ = response.Write(answer)
 		}),
 	}
+	go answerDatagrams(":"+port, answer)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	ended := make(chan struct{})
@@ -110,4 +135,18 @@ func backend() {
 		fail(err)
 	}
 	<-ended
+}
+
+func answerDatagrams(address string, answer []byte) {
+	socket, err := net.ListenPacket("udp", address)
+	if err != nil {
+		fail(err)
+	}
+	question := make([]byte, 1024)
+	for {
+		_, from, err := socket.ReadFrom(question)
+		if err == nil {
+			_, _ = socket.WriteTo(answer, from)
+		}
+	}
 }
