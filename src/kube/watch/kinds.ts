@@ -18,6 +18,8 @@ export interface WatchedKind {
   readonly isFirstPageEnough?: true;
   /** How often the server is asked when it does not know the kind. */
   readonly absentEveryMs: number;
+  /** Most clusters do not have it. */
+  readonly isOptional?: true;
   /** Objects arrive without spec and status. */
   readonly isMetadataOnly?: true;
   /** What of the kind is asked for at all, if it is always the same. */
@@ -149,6 +151,7 @@ export const KINDS = {
     absentEveryMs: BGP_MS,
     pageLimit: 1,
     isFirstPageEnough: true,
+    isOptional: true,
   }),
   bgpPeers: kind("BGPPeer", "metallb.io/v1beta2", "bgppeers", fields({ metadata: metadata({}) }), {
     scope: "own",
@@ -156,6 +159,7 @@ export const KINDS = {
     absentEveryMs: BGP_MS,
     pageLimit: 1,
     isFirstPageEnough: true,
+    isOptional: true,
   }),
 } as const satisfies Readonly<Record<string, WatchedKind>>;
 

@@ -2,7 +2,7 @@
 import type { Random } from "../../base/random.ts";
 import { backOffMs } from "./back-off.ts";
 import { startList, startWatch, wait } from "./reflector-requests.ts";
-import type { ReflectorSettings, ReflectorState, Step, Verb } from "./reflector-state.ts";
+import { type ReflectorSettings, type ReflectorState, type Step, type Verb, withoutError } from "./reflector-state.ts";
 import type { Refusal } from "./refusal.ts";
 
 /** A watch that was open for so long is well: failures before it count no more. */
@@ -30,7 +30,7 @@ export function refused(state: ReflectorState, refusal: Refusal, around: Surroun
     case 404:
       // Watched and gone: a list says whether the kind is.
       if (now.phase.kind === "watching") return listAnew(now, around);
-      return wait({ ...now, failures: 0, isAbsent: true }, nowMs + settings.absentEveryMs);
+      return wait(absent(settings.isOptional === true ? withoutError(now) : now), nowMs + settings.absentEveryMs);
     case 410:
       return listAnew(now, around);
     case 429:
@@ -40,6 +40,10 @@ export function refused(state: ReflectorState, refusal: Refusal, around: Surroun
       if (refusal.isVersionUnknown || refusal.status === 400) return listAnew(now, around);
       return backOff(now, around, 1_000 * (refusal.retryAfterSeconds ?? 0));
   }
+}
+
+function absent(state: ReflectorState): ReflectorState {
+  return { ...state, failures: 0, isAbsent: true };
 }
 
 /** The answer ended, or never came. */

@@ -12,6 +12,8 @@ export interface ReflectorSettings {
   readonly listEveryMs?: number;
   /** How often a kind that the server does not serve (404) is asked for. */
   readonly absentEveryMs: number;
+  /** Nothing is the matter when the server does not serve it. */
+  readonly isOptional?: boolean;
 }
 
 export type Verb = "list" | "watch";
@@ -81,4 +83,9 @@ export interface ReflectorState {
 export interface Step {
   readonly state: ReflectorState;
   readonly effects: readonly ReflectorEffect[];
+}
+
+export function withoutError(state: ReflectorState): ReflectorState {
+  const { lastError: _, ...well } = state;
+  return well;
 }

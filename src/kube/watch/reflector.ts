@@ -5,7 +5,14 @@
 import type { Random } from "../../base/random.ts";
 import { ended, misunderstood, refused, type Surroundings, silent } from "./reflector-failures.ts";
 import { nextPage, startList, startWatch, wait } from "./reflector-requests.ts";
-import type { ReflectorEvent, ReflectorPhase, ReflectorSettings, ReflectorState, Step } from "./reflector-state.ts";
+import {
+  type ReflectorEvent,
+  type ReflectorPhase,
+  type ReflectorSettings,
+  type ReflectorState,
+  type Step,
+  withoutError,
+} from "./reflector-state.ts";
 
 /** The server sends a bookmark every 60 s. */
 const SILENCE_MS = 90_000;
@@ -108,11 +115,6 @@ function moved(state: ReflectorState, resourceVersion: string, nowMs: number, ef
     state: { ...state, phase: { ...phase, from: resourceVersion }, lastEventMs: nowMs },
     effects: isKnown ? [] : effects,
   };
-}
-
-function withoutError(state: ReflectorState): ReflectorState {
-  const { lastError: _, ...well } = state;
-  return well;
 }
 
 function quiet(state: ReflectorState): Step {

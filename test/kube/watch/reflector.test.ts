@@ -282,8 +282,16 @@ describe("kube: reflector", () => {
       const machine = new Machine({ ...WATCHED, absentEveryMs: 5_000 }).tell({ kind: "start" }).refused(404);
       expect(machine.state.isAbsent).to.equal(true);
       expect(machine.waited()).to.equal(5_000);
+      expect(machine.state.lastError).to.equal("list services: 404 says 404");
       machine.tell({ kind: "page", resourceVersion: "1" });
       expect(machine.state.isAbsent).to.equal(false);
+    });
+
+    it("finds nothing wrong with an optional kind that is absent", () => {
+      const machine = new Machine({ ...WATCHED, isOptional: true }).tell({ kind: "start" }).refused(500).refused(404);
+      expect(machine.state.isAbsent).to.equal(true);
+      expect(machine.state.lastError).to.equal(undefined);
+      expect(machine.waited()).to.equal(60_000);
     });
   });
 
