@@ -5,7 +5,11 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export function readL2Status(object: unknown): WatchedL2Status | undefined {
   const identity = readIdentity(object);
-  if (identity === undefined) return undefined;
+  return identity === undefined ? undefined : l2StatusOf(object, identity);
+}
+
+/** Of an object whose identity was read already. */
+export function l2StatusOf(object: unknown, identity: ObjectIdentity): WatchedL2Status {
   const metadata = fieldsOf(fieldsOf(object)["metadata"]);
   const status = fieldsOf(fieldsOf(object)["status"]);
   const interfaces = listOf(status["interfaces"]).map((item) => textOf(fieldsOf(item)["name"]) ?? "");
@@ -25,7 +29,11 @@ export function readL2Status(object: unknown): WatchedL2Status | undefined {
 
 export function readConfigurationState(object: unknown): WatchedConfigurationState | undefined {
   const identity = readIdentity(object);
-  if (identity === undefined) return undefined;
+  return identity === undefined ? undefined : configurationStateOf(object, identity);
+}
+
+/** Of an object whose identity was read already. */
+export function configurationStateOf(object: unknown, identity: ObjectIdentity): WatchedConfigurationState {
   const metadata = fieldsOf(fieldsOf(object)["metadata"]);
   const status = fieldsOf(fieldsOf(object)["status"]);
   return {
