@@ -12,7 +12,14 @@ const CandidateStatus = Type.Object(
     tier: Type.Integer({ minimum: 1, maximum: 5, description: "Lower is better" }),
     tierReason: Type.Optional(Type.Enum(TIER_REASONS, { description: "Why the tier is not 1" })),
     score: Type.Integer({ description: "Sum of the matching preferredNodeSelectors weights; higher is better" }),
-    endpointClass: Type.Union([Type.Literal("any"), Type.Literal("ready"), Type.Literal("terminating")]),
+    endpointClass: Type.Union([
+      Type.Literal("any"),
+      Type.Literal("ready"),
+      Type.Literal("terminating"),
+      Type.Literal("fresh", {
+        description: "Ready for less than two seconds: its node's kube-proxy may have no rule yet",
+      }),
+    ]),
     hash: Type.String({ description: "SHA-256 of node#group, hexadecimal; lower is better" }),
   },
   closed,

@@ -52,6 +52,12 @@ export const SIGNALS: readonly Signal[] = [
     withinSeconds: 1,
   },
   {
+    signal: `Service with ${code("externalTrafficPolicy: Local")}: an endpoint turns ready on a node that had none`,
+    effect:
+      "For 2 s the node comes after those that serve already, because its kube-proxy may have no rule yet; where nobody serves it leads at once.",
+    withinSeconds: 3,
+  },
+  {
     signal: "No endpoint serves; under policy Local: none on the node",
     effect: "Nobody answers; under Local the node is no candidate.",
     withinSeconds: 1,

@@ -7,6 +7,7 @@ import type { DETECTIONS, READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
 import { type Acceptance, acceptConfiguration } from "../src/desired/accept-configuration.ts";
 import { Deriver } from "../src/desired/derive.ts";
+import { FreshEndpoints } from "../src/desired/fresh-endpoints.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
@@ -56,6 +57,8 @@ export interface Verdict {
   readonly changes: readonly LeaderChange[];
 }
 
+const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
+
 export class Council {
   readonly #settings: SpeakerSettings;
   readonly #members: MemberViews;
@@ -69,13 +72,16 @@ export class Council {
   #read: ClusterSnapshot | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #refusal: string | undefined;
-  #derived: Derived = { groups: [], refused: [] };
+  #derived: Derived = NOTHING_DERIVED;
   #poolPrefixes: readonly Prefix[] = [];
   #decisions: readonly Decision[] = [];
   #electors: readonly MemberView[] = [];
   readonly #leadership = new LeadershipBook();
   readonly #dutyMemory: DutyMemory = new WeakMap();
   readonly #deriver = new Deriver();
+  readonly #fresh = new FreshEndpoints();
+  /** What `#derived` is without the marks of fresh endpoints. */
+  #judged: Derived = NOTHING_DERIVED;
   readonly #isGossipOn: boolean;
   readonly #labelsOfName: Labels;
 
@@ -152,13 +158,13 @@ export class Council {
   /** `announced`: what this node answers for now; under `metallb-1` a configuration must not take the pool from under it. */
   applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number): void {
     this.#read = snapshot;
-    this.#accept(announced);
+    this.#accept(announced, nowMs);
     const node = snapshot.nodes.get(this.#settings.nodeName);
     this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
     this.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
-  #accept(announced: ReadonlySet<Ip>): void {
+  #accept(announced: ReadonlySet<Ip>, nowMs: number): void {
     if (this.#read === undefined) return;
     const isWhole = this.#rule.rule === "metallb-1";
     const { snapshot: counted, refusal }: Acceptance = isWhole
@@ -167,7 +173,8 @@ export class Council {
     this.#refusal = refusal;
     this.#snapshot = counted;
     const { loadBalancerClass } = this.#settings;
-    this.#derived = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole });
+    this.#judged = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole });
+    this.#derived = this.#fresh.mark(this.#judged, nowMs);
     this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
   }
 
@@ -225,7 +232,8 @@ export class Council {
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
     const { rule } = this.#rule;
     // Refused once is not refused for good: the address may have been given up. And each rule reads pools in its own way.
-    if (this.#refusal !== undefined || rule !== ruleBefore) this.#accept(view.answering);
+    if (this.#refusal !== undefined || rule !== ruleBefore) this.#accept(view.answering, nowMs);
+    else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
     const snapshot = this.#snapshot;
     if (snapshot === undefined) return { duties: [], changes: [] };
     const self = this.#settings.nodeName;
@@ -279,6 +287,7 @@ export class Council {
       linksDeadlineMs(this.#links, nowMs),
       ruleDeadlineMs(this.#rule),
       observedNodesDeadlineMs(this.#observed, nowMs),
+      this.#fresh.deadlineMs,
     ]);
   }
 }

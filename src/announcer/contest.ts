@@ -8,8 +8,8 @@ export interface Claimant {
 
 /** The older rule stands first: whoever uses it cannot know the younger one. An unknown rule is younger than ours. */
 const RULES: readonly string[] = ["metallb-1", "arpeggio-1"];
-/** Endpoints that are ready stand before such as only still serve; "any" is a policy that does not tell them apart. */
-const ENDPOINT_CLASSES: readonly string[] = ["ready", "any", "terminating"];
+/** Endpoints that are ready stand before such as only still serve or only begin to; "any" is a policy that does not tell them apart. */
+const ENDPOINT_CLASSES: readonly string[] = ["ready", "any", "terminating", "fresh"];
 
 /** Negative when `a` wins, positive when `b` does; zero only for one node against itself. */
 export function compareClaims(a: Claimant, b: Claimant): number {

@@ -12,6 +12,8 @@ export interface GroupService {
   /** Nodes with an endpoint that is ready, and nodes whose only serving endpoints are terminating. */
   readonly readyNodes: ReadonlySet<string>;
   readonly terminatingNodes: ReadonlySet<string>;
+  /** Of the ready ones under policy Local: those whose endpoint turned ready a moment ago. Absent: none. */
+  readonly freshNodes?: ReadonlySet<string>;
   /** Some endpoint serves, wherever it is; with the files source a Service without any slice counts as served on every node. */
   readonly hasServingEndpoint: boolean;
   readonly isServedEverywhere: boolean;

@@ -39,8 +39,8 @@ export interface Candidate {
   readonly tierReason?: TierReason;
   /** Sum of the matching `preferredNodeSelectors` weights; more is better. */
   readonly score: number;
-  /** Under policy Local: "ready" before "terminating"; "any" under Cluster. */
-  readonly endpointClass: "any" | "ready" | "terminating";
+  /** Under policy Local: "ready" before "terminating" before "fresh" (ready since a moment ago); "any" under Cluster. */
+  readonly endpointClass: "any" | "ready" | "terminating" | "fresh";
   /** SHA-256 of `node#key`, lower-case hex; ascending. */
   readonly hash: string;
 }

@@ -190,7 +190,7 @@ function isBetween(classes: readonly Standing[], standing: Standing, first: numb
 }
 
 const NO_STANDING: Standing = { tier: 5, score: 0, endpointClass: "any" };
-const CLASS_ORDER: readonly Candidate["endpointClass"][] = ["any", "ready", "terminating"];
+const CLASS_ORDER: readonly Candidate["endpointClass"][] = ["any", "ready", "terminating", "fresh"];
 
 /** Tier, score, endpoint class; why the tier is what it is does not order. */
 function compareStandings(a: Standing, b: Standing): number {

@@ -169,6 +169,7 @@ function tierOf(word: NodeWord, canAnswer: boolean): Pick<Standing, "tier" | "ti
 function endpointClassOf(services: readonly GroupService[], node: string): Candidate["endpointClass"] {
   const local = services.filter(({ externalTrafficPolicy }) => externalTrafficPolicy === "Local");
   if (local.length === 0) return "any";
+  if (local.some(({ freshNodes }) => freshNodes?.has(node) === true)) return "fresh";
   const isReady = local.every((service) => service.isServedEverywhere || service.readyNodes.has(node));
   return isReady ? "ready" : "terminating";
 }

@@ -8,6 +8,8 @@ import type { ElectionView } from "./decision.ts";
 /** Equal text for groups on which every member stands alike. */
 export type Profiler = (group: AddressGroup) => string;
 
+const NO_NODES: ReadonlySet<string> = new Set();
+
 /** Profiles by group, and what they are made of: remembered, because big numbers are slow and prefixes rarely change. */
 export class ProfileMemory {
   readonly #identities = new Identities();
@@ -52,7 +54,7 @@ export class ProfileMemory {
     const profile = `${advertisements} ${held} ${service.hasServingEndpoint}`;
     if (service.externalTrafficPolicy === "Cluster") return profile;
     if (service.isServedEverywhere) return `${profile} everywhere`;
-    return `${profile} unplaced ${service.hasUnplacedEndpoint} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)}`;
+    return `${profile} unplaced ${service.hasUnplacedEndpoint} ready ${namesOf(service.readyNodes)} terminating ${namesOf(service.terminatingNodes)} fresh ${namesOf(service.freshNodes ?? NO_NODES)}`;
   }
 
   /** Numbers of the prefixes that hold the address. */

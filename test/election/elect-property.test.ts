@@ -100,20 +100,25 @@ const services: fc.Arbitrary<GroupService> = fc
     serving: fc.constantFrom("some", "some", "some", "everywhere", "none"),
     readyNodes: fc.subarray([...NAMES]),
     terminatingNodes: fc.subarray([...NAMES]),
+    freshNodes: fc.subarray([...NAMES]),
     hasUnplacedEndpoint: fc.boolean(),
   })
-  .map(({ addresses, advertisements, isLocal, serving, readyNodes, terminatingNodes, hasUnplacedEndpoint }) =>
-    groupService(addresses, {
-      advertisements,
-      externalTrafficPolicy: isLocal ? "Local" : "Cluster",
-      hasServingEndpoint: serving !== "none",
-      isServedEverywhere: serving === "everywhere",
-      hasUnplacedEndpoint: hasUnplacedEndpoint && serving === "some",
-      readyNodes: new Set(serving === "some" ? readyNodes : []),
-      terminatingNodes: new Set(
-        serving === "some" ? terminatingNodes.filter((name) => !readyNodes.includes(name)) : [],
-      ),
-    }),
+  .map(
+    ({ addresses, advertisements, isLocal, serving, readyNodes, terminatingNodes, freshNodes, hasUnplacedEndpoint }) =>
+      groupService(addresses, {
+        advertisements,
+        externalTrafficPolicy: isLocal ? "Local" : "Cluster",
+        hasServingEndpoint: serving !== "none",
+        isServedEverywhere: serving === "everywhere",
+        hasUnplacedEndpoint: hasUnplacedEndpoint && serving === "some",
+        readyNodes: new Set(serving === "some" ? readyNodes : []),
+        terminatingNodes: new Set(
+          serving === "some" ? terminatingNodes.filter((name) => !readyNodes.includes(name)) : [],
+        ),
+        freshNodes: new Set(
+          serving === "some" && isLocal ? freshNodes.filter((name) => readyNodes.includes(name)) : [],
+        ),
+      }),
   );
 const groups = fc.array(
   fc.array(services, { minLength: 1, maxLength: 3 }).map((list): AddressGroup => {

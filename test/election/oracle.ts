@@ -148,6 +148,7 @@ function score(group: AddressGroup, member: MemberView, view: ElectionView): num
 
 function endingRank(group: AddressGroup, node: string): number {
   const local = counted(group).filter((service) => service.externalTrafficPolicy === "Local");
+  if (local.some((service) => service.freshNodes?.has(node))) return 2;
   return local.some((service) => !service.isServedEverywhere && !service.readyNodes.has(node)) ? 1 : 0;
 }
 

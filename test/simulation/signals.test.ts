@@ -98,6 +98,7 @@ const ofEndpoints =
   };
 
 const READY = { ready: true, serving: true, terminating: false };
+const NOT_READY = { ready: false, serving: false, terminating: false };
 const TERMINATING = { ready: false, serving: true, terminating: true };
 
 function withPolicy(externalTrafficPolicy: "Local") {
@@ -264,6 +265,31 @@ describe("signals from Nodes and endpoints, on the wire", () => {
     expect(oneSecondLater(story).answerers).to.deep.equal([]);
     for (const { tenant } of story.world.machines)
       expect(tenant?.view().decisions[0]?.reason).to.equal("endpoint-without-node");
+  }).timeout(30_000);
+
+  it("Local, and an endpoint turns ready on a better node: that node's kube-proxy gets two seconds first", () => {
+    const story = begin({}, withPolicy("Local"));
+    const best = only(story);
+    const original = story.world.snapshot;
+    story.change(ofEndpoints((leader, node) => (node === leader ? NOT_READY : READY))(best));
+    const without = oneSecondLater(story).answerers;
+    expect(without).to.have.lengthOf(1).and.not.include(best);
+    story.change(() => original);
+    expect(oneSecondLater(story).answerers).to.deep.equal(without);
+    expect(story.frames().filter(({ node }) => node === best)).to.deep.equal([]);
+    story.world.run(story.world.clock.nowMs() + 900);
+    expect(story.answerers()).to.deep.equal(without);
+    expect(oneSecondLater(story).answerers).to.deep.equal([best]);
+  }).timeout(30_000);
+
+  it("Local, and an endpoint turns ready where none served: answered within 1 s", () => {
+    const story = begin({}, withPolicy("Local"));
+    const best = only(story);
+    const original = story.world.snapshot;
+    story.change(ofEndpoints(() => NOT_READY)(best));
+    expect(oneSecondLater(story).answerers).to.deep.equal([]);
+    story.change(() => original);
+    expect(oneSecondLater(story).answerers).to.deep.equal([best]);
   }).timeout(30_000);
 
   it("a member that never had a Node object leads nothing", () => {
