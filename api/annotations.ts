@@ -35,6 +35,15 @@ export const SERVICE_ANNOTATIONS = {
   legacyLoadBalancerIps: "metallb.universe.tf/loadBalancerIPs",
   allowSharedIp: "metallb.io/allow-shared-ip",
   legacyAllowSharedIp: "metallb.universe.tf/allow-shared-ip",
+  addressPool: "metallb.io/address-pool",
+  legacyAddressPool: "metallb.universe.tf/address-pool",
+  /** Written by the allocator: the pool of the addresses that the Service has. */
+  allocatedFromPool: "metallb.io/ip-allocated-from-pool",
+} as const;
+
+export const POOL_ANNOTATIONS = {
+  /** How long an address is kept for the name of a Service that was deleted: `90m`, `24h`, `7d`. */
+  reserveFor: "arpeggio.dev/reserve-for",
 } as const;
 
 export const NAMESPACE_LABELS = {

@@ -16,6 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/election": ["src/desired", "src/net", "src/base", "api"],
   "src/gossip": ["src/election", "src/desired", "src/net", "src/base", "api"],
   "src/announcer": ["src/packet", "src/net", "src/base", "api"],
+  "src/allocator": ["src/desired", "src/net", "src/base", "api"],
   "src/sys": ["src/gossip", "src/announcer", "src/packet", "src/netlink", "src/net", "src/base", "api"],
   "src/files": ["src/desired", "src/net", "src/base", "api"],
   "src/kube": ["src/desired", "src/net", "src/base", "api"],
@@ -26,7 +27,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Pure folders know no socket, file, process or thread. */
-const PURE = ["src/base", "src/net", "src/packet", "src/netlink", "src/desired", "src/election", "src/announcer"];
+const PURE = [
+  "src/base",
+  "src/net",
+  "src/packet",
+  "src/netlink",
+  "src/desired",
+  "src/election",
+  "src/announcer",
+  "src/allocator",
+];
 const IMPURE_MODULES = /^node:(fs|net|dgram|http|https|child_process|worker_threads|os|process|timers)/;
 
 interface Import {

@@ -6,7 +6,7 @@ import type { ClusterSnapshot, PoolFacts, ServiceFacts } from "./snapshot.ts";
 /** The namespace test holds where the pool names or selects namespaces, the Service test where it selects Services; both, where both. */
 export function admits(
   { allocation }: PoolFacts,
-  { namespace, labels }: ServiceFacts,
+  { namespace, labels }: Pick<ServiceFacts, "namespace" | "labels">,
   namespaces: ClusterSnapshot["namespaces"],
 ): boolean {
   if (allocation === undefined) return true;

@@ -3,19 +3,19 @@ import { type Family, familyOf, type Ip, ipToBigInt } from "../net/ip.ts";
 import { createdMsOf } from "./creation.ts";
 import type { PoolFacts } from "./snapshot.ts";
 
-interface Entry {
+interface Entry<Pool> {
   readonly first: bigint;
   readonly last: bigint;
-  readonly pool: PoolFacts;
+  readonly pool: Pool;
   readonly createdMs: number;
   /** Highest `last` of this entry and all before it: where a walk to the left may stop. */
   readonly reach: bigint;
 }
 
-export class PoolIndex {
-  readonly #entries: Readonly<Record<Family, readonly Entry[]>>;
+export class PoolIndex<Pool extends PoolFacts> {
+  readonly #entries: Readonly<Record<Family, readonly Entry<Pool>[]>>;
 
-  constructor(pools: Iterable<PoolFacts>) {
+  constructor(pools: Iterable<Pool>) {
     const all = [...pools];
     this.#entries = { 4: entriesOf(all, 4), 6: entriesOf(all, 6) };
   }
@@ -24,20 +24,23 @@ export class PoolIndex {
    * The pool that holds every one of the addresses. When pools overlap, the oldest, then the first by name: a pool that comes
    * later takes no address away from the one that has it, and all nodes agree.
    */
-  poolOf(addresses: readonly Ip[]): PoolFacts | undefined {
+  poolOf(addresses: readonly Ip[]): Pool | undefined {
+    return this.poolsOf(addresses)[0];
+  }
+
+  /** Every pool that holds all of the addresses, in that order. */
+  poolsOf(addresses: readonly Ip[]): readonly Pool[] {
     const [any, ...others] = addresses.map((ip) => this.#holders(ip));
     const common = (any ?? []).filter(({ pool }) =>
       others.every((holders) => holders.some((other) => other.pool === pool)),
     );
-    let first: Entry | undefined;
-    for (const entry of common) if (first === undefined || isOlder(entry, first)) first = entry;
-    return first?.pool;
+    return common.toSorted((a, b) => (isOlder(a, b) ? -1 : 1)).map(({ pool }) => pool);
   }
 
-  #holders(ip: Ip): Entry[] {
+  #holders(ip: Ip): Entry<Pool>[] {
     const entries = this.#entries[familyOf(ip)];
     const value = ipToBigInt(ip);
-    const found: Entry[] = [];
+    const found: Entry<Pool>[] = [];
     for (let index = lastNotAfter(entries, value); index >= 0; index--) {
       const entry = entries[index];
       if (entry === undefined || entry.reach < value) break;
@@ -47,11 +50,11 @@ export class PoolIndex {
   }
 }
 
-function isOlder(a: Entry, b: Entry): boolean {
+function isOlder(a: Entry<PoolFacts>, b: Entry<PoolFacts>): boolean {
   return a.createdMs === b.createdMs ? a.pool.name < b.pool.name : a.createdMs < b.createdMs;
 }
 
-function entriesOf(pools: readonly PoolFacts[], family: Family): Entry[] {
+function entriesOf<Pool extends PoolFacts>(pools: readonly Pool[], family: Family): Entry<Pool>[] {
   const ranges = pools.flatMap((pool) => {
     const createdMs = createdMsOf(pool.createdAt);
     return pool.ranges
@@ -67,7 +70,7 @@ function entriesOf(pools: readonly PoolFacts[], family: Family): Entry[] {
 }
 
 /** Index of the last entry that begins at or before `value`; -1 when none does. */
-function lastNotAfter(entries: readonly Entry[], value: bigint): number {
+function lastNotAfter(entries: readonly Entry<PoolFacts>[], value: bigint): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {

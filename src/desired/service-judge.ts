@@ -21,7 +21,7 @@ type Judgement =
 export class ServiceJudge {
   readonly #rules: JudgeRules;
   readonly #namespaces: ClusterSnapshot["namespaces"];
-  readonly #pools: PoolIndex;
+  readonly #pools: PoolIndex<PoolFacts>;
   readonly #advertisements: AdvertisementIndex;
 
   constructor(snapshot: ClusterSnapshot, rules: JudgeRules) {

@@ -1,9 +1,9 @@
 /** What the stores of the kinds that decide hold, as a snapshot. What did not change since the last one is the same object. */
 import { isDeepStrictEqual } from "node:util";
+import { acceptPools, type ReadPool } from "../../desired/accept-pools.ts";
 import type { ClusterSnapshot, EndpointSliceFacts, PoolFacts, ServiceFacts } from "../../desired/snapshot.ts";
 import { SNAPSHOT_KINDS } from "../../desired/snapshot-difference.ts";
 import type { ResourceProblem } from "../watched.ts";
-import { acceptPools, type ReadPool } from "./accept-pools.ts";
 import { type HeldResource, titleOf } from "./held-resource.ts";
 import { KINDS } from "./kinds.ts";
 import type { ObjectStore, StoredObject } from "./object-store.ts";

@@ -1,7 +1,7 @@
 /** Which pools stand: of two that overlap the older, by creationTimestamp, then by name. A refused one goes on counting. Pure. */
-import { overlapOf } from "../../desired/last-good.ts";
-import type { PoolFacts } from "../../desired/snapshot.ts";
-import { compareText } from "../../desired/text-order.ts";
+import { overlapOf } from "./last-good.ts";
+import type { PoolFacts } from "./snapshot.ts";
+import { compareText } from "./text-order.ts";
 
 export interface ReadPool {
   readonly facts: PoolFacts;
