@@ -44,7 +44,7 @@ export const SPEAKER_GRANTS: Grants = {
     { apiGroup: "", resources: ["events"], verbs: ["create"], to: "tell of a Service's moves in `kubectl describe`" },
   ],
   namespace: [
-    { apiGroup: "", resources: ["pods"], verbs: ["get", "list", "watch"], to: "find the other speakers" },
+    { apiGroup: "", resources: ["pods"], verbs: ["list", "watch"], to: "find the other speakers" },
     {
       apiGroup: METALLB,
       resources: ["ipaddresspools", "l2advertisements"],

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { parseArgs } from "node:util";
 import { ArpeggioError } from "../../src/base/errors.ts";
 import { inNamespace } from "../netlab/run-command.ts";
+import { audit } from "./audit/command.ts";
 import { createCluster, destroyCluster, findCluster, type Tools } from "./cluster.ts";
 import { drill, drillLines } from "./drills/command.ts";
 import { packOwnImages } from "./images.ts";
@@ -20,6 +21,7 @@ const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N 
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
        hack/kube image                 builds the speaker's image anew and imports it on every node of a running cluster
        hack/kube drill NAME…|all [--json] [--records FOLDER]
+       hack/kube audit                 what Arpeggio asked of the API server so far, beside what it may; fails if anything was refused
        hack/kube down                  leaves nothing behind
   --name NAME  another cluster beside the first; before the command
 
@@ -87,6 +89,8 @@ async function run(request: Request): Promise<number> {
     case "drill":
       await drill(neededCluster(request), request.rest, request);
       return 0;
+    case "audit":
+      return (await audit(neededCluster(request))) ? 0 : 1;
     case "kubectl":
       return runKubectl(neededCluster(request), request.rest);
     case "node":

@@ -7,6 +7,8 @@ export function rbacPage(): string {
 <!-- Generated from api/rbac.ts by hack/manifests. -->
 
 Every verb is used, and none is used that is not here. No Secrets (the key is a mounted file), no wildcard, no write to Nodes, Pods or Services.
+The API server's audit log is the judge: \`hack/kube audit\` prints what was asked on a running test cluster beside these tables, and the
+tests on a cluster end with the same comparison (\`granted 32, used 32, refused 0\` with component \`prometheus\`).
 ${section("Speaker", "manifests/base", SPEAKER_GRANTS)}
 Under the role of MetalLB's own speaker everything works, too, but that pods are listed every minute instead of watched.
 ${section("Speaker, for metrics", "manifests/components/prometheus", METRICS_GRANTS)}${section("Job that makes the gossip key", "manifests/base", MAKE_KEY_GRANTS)}

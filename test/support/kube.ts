@@ -17,6 +17,7 @@
  * anybody has built Kubernetes, the tests are skipped, aloud; hack/test skips none.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Refusals } from "../../hack/kube-cluster/audit/compare-rights.ts";
 import { createCluster, destroyCluster, findCluster } from "../../hack/kube-cluster/cluster.ts";
 import { POD_PROGRAM, packOwnImages } from "../../hack/kube-cluster/images.ts";
 import { importImages, insideNode } from "../../hack/kube-cluster/inside.ts";
@@ -59,7 +60,10 @@ async function startShared(root: Mocha.Suite): Promise<TestCluster | string> {
   const name = process.env["KUBE_CLUSTER"];
   if (name !== undefined) {
     const running = findCluster(name);
-    return running === undefined ? `no cluster ${name} is up` : new TestCluster(running);
+    if (running === undefined) return `no cluster ${name} is up`;
+    const taken = new TestCluster(running);
+    taken.refusals.push({ fromMs: 0, toMs: Date.now(), why: "before this run" });
+    return taken;
   }
   if (process.getuid?.() !== 0) return "namespaces and control groups need root";
   const binary = await findPlane();
@@ -91,6 +95,8 @@ export interface BackendAnswer {
 
 export class TestCluster {
   readonly cluster: Cluster;
+  /** When what our ServiceAccounts were refused is no fault: a test had taken the right away, or it was before this run. */
+  readonly refusals: Refusals[] = [];
 
   constructor(cluster: Cluster) {
     this.cluster = cluster;
@@ -150,6 +156,16 @@ export class TestCluster {
   /** Runs a command inside a node: its files, its processes, its network. */
   onNode(name: string, argv: readonly string[]): Promise<string> {
     return runCommand(insideNode(this.cluster, this.node(name), argv));
+  }
+
+  /** Runs a test's body that takes rights away, and gives them back: what is refused meanwhile is refused on purpose. */
+  async whileRefusing(why: string, body: () => Promise<void>): Promise<void> {
+    const fromMs = Date.now();
+    try {
+      await body();
+    } finally {
+      this.refusals.push({ fromMs, toMs: Date.now(), why });
+    }
   }
 
   /** Asks again and again until the check gives something else than undefined or false, or throws with what was waited for. */
