@@ -10,6 +10,7 @@ import type { KubeDeed, KubeDrill } from "./drill.ts";
 import { buildAdvertisement, SPEAKER_NAMESPACE, WEB } from "./objects.ts";
 import { apply, type KubeScene, watchFor } from "./scene.ts";
 import { SecondWatcher } from "./second-watcher.ts";
+import { readStatuses } from "./speakers.ts";
 
 const AFTERWARDS_MS = 1_500;
 /** MetalLB's own tests allow 10 s for a change of interfaces. */
@@ -95,14 +96,23 @@ async function changeToken(scene: KubeScene): Promise<KubeDeed> {
   await watchFor(TOKEN_MS);
   await Promise.all(nodes.map((node) => writeToken(scene, node, REFUSED_TOKEN)));
   await watchFor(TOKEN_MS);
+  const watchingRefused = await countWatching(nodes);
   await Promise.all(nodes.map((node, index) => writeToken(scene, node, first[index] ?? another)));
-  await watchFor(TOKEN_MS);
-  return { deedMs };
+  // What backs off does so for at most 30 s.
+  await watchFor(TOKEN_MS + AFTERWARDS_MS);
+  return { deedMs, extra: { watchingRefused, watchingAfterwards: await countWatching(nodes) } };
+}
+
+/** Watches that stand, of all the speakers together. */
+async function countWatching(nodes: readonly Host[]): Promise<number> {
+  const documents = await readStatuses(nodes);
+  const watches = documents.flatMap((document) => (document?.sources ?? []).flatMap((source) => source.watches ?? []));
+  return watches.filter(({ state }) => state === "watching").length;
 }
 
 /** The volume of the speaker's pod on that node; kubelet writes it anew when the token has lived for most of its hour. */
 const TOKEN_SCRIPT = `for file in /var/lib/kubelet/pods/*/volumes/kubernetes.io~projected/kube-api-access-*/..data/token; do
-  [ -e "\${file%/volumes/*}/containers/speaker" ] && "$@" "$file"
+  if [ -e "\${file%/volumes/*}/containers/speaker" ]; then "$@" "$file"; fi
 done`;
 
 function readToken({ cluster }: KubeScene, node: Host): Promise<string> {
