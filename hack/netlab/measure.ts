@@ -113,9 +113,9 @@ function countMoves(answers: readonly ReadonlySet<Mac>[]): number {
 }
 
 function longestGap(requests: readonly RequestRecord[]): number {
-  const starts = requests.map(({ startMs }) => startMs);
+  const starts = requests.map(({ startMs }) => startMs).toSorted((a, b) => a - b);
   const ends = requests.flatMap(({ outcome, endMs }) => (outcome === "answered" ? [endMs] : []));
-  const times = [Math.min(...starts), ...ends, Math.max(...starts)].toSorted((a, b) => a - b);
+  const times = [...starts.slice(0, 1), ...ends, ...starts.slice(-1)].toSorted((a, b) => a - b);
   return times.reduce((gapMs, timeMs, index) => Math.max(gapMs, timeMs - (times[index - 1] ?? timeMs)), 0);
 }
 

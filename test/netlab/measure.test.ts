@@ -48,6 +48,11 @@ describe("a drill's figures", () => {
     expect(measured({ requests: [answered(900, "n1"), answered(1_500, "n2"), silent] }).longestGapMs).to.equal(600);
   });
 
+  it("count the requests of a drill of minutes", () => {
+    const requests = Array.from({ length: 200_000 }, (_, index) => answered(2 * index, "n1"));
+    expect(measured({ requests })).to.include({ sent: 200_000, longestGapMs: 2 });
+  });
+
   it("count an unanswered SYN as lost, even if it was open at the flip", () => {
     const silent: RequestRecord = { startMs: 1_400, endMs: 2_400, outcome: "silent" };
     const { sent, lost, resets } = measured({ requests: [silent, answered(1_600, "n2")] });
