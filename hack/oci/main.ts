@@ -2,7 +2,7 @@
  * Makes the speaker's image: a folder that speaker/Dockerfile takes, an archive that `ctr images import`, `docker load` and
  * `podman load` take, and the bill of materials. Prints the archive's path last, alone on its line. Called by hack/image.
  */
-import { existsSync, lutimesSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lutimesSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { VERSION } from "../../src/base/version.ts";
@@ -19,7 +19,6 @@ import { makeRuntimeFolder } from "./runtime-folder.ts";
 
 const NAME = "arpeggio-speaker";
 const DEBIAN_PACKAGES = ["libc6", "libstdc++6", "libgcc-s1"];
-/** docker and buildah keep the times of what they copy. */
 const EPOCH = new Date(0);
 
 const root = join(import.meta.dirname, "../..");
@@ -34,9 +33,7 @@ const packages = unpackDebianPackages(DEBIAN_PACKAGES, architecture.name, join(c
 const node = nodePackageFolder(root, architecture.nodePackage, join(cache, "npm"));
 makeRuntimeFolder(join(context, "runtime"), architecture, node.folder, unpacked, packages);
 await makeAppFolder(root, join(context, "app"), architecture);
-for (const path of readdirSync(context, { recursive: true, encoding: "utf8" })) {
-  lutimesSync(join(context, path), EPOCH, EPOCH);
-}
+likeTheArchive(context);
 
 const recipe = parseDockerfile(readFileSync(join(root, "speaker/Dockerfile"), "utf8"), {
   VERSION: values.tag,
@@ -52,6 +49,15 @@ writeFileSync(join(cache, `${NAME}.sbom.json`), completeBillOfMaterials(sbom, ar
 process.stdout.write(`${NAME}:${values.tag} ${architecture.name}, node ${node.version}\n${image.digest}\n`);
 for (const { name, version } of packages) process.stdout.write(`${name} ${version}\n`);
 process.stdout.write(`${(image.bytes.length / 1e6).toFixed(1)} MB\n${archive}\n`);
+
+/** docker and buildah keep times and modes of what they copy: whatever the umask was, they are the archive's. */
+function likeTheArchive(folder: string): void {
+  for (const entry of entriesOf(folder, "")) {
+    const path = join(folder, entry.name);
+    if (entry.kind !== "link") chmodSync(path, entry.mode);
+    lutimesSync(path, EPOCH, EPOCH);
+  }
+}
 
 /** The commit, marked when the tree has more than it. */
 function revision(): string {

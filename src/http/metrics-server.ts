@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createHttpsServer, type Server as HttpsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { AccessVerdict } from "../base/access.ts";
 import { ArpeggioError, errnoOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { Ip } from "../net/ip.ts";
@@ -9,16 +10,9 @@ import { within } from "./deadline.ts";
 import { divertPlain } from "./first-byte.ts";
 import type { Certificate } from "./self-signed.ts";
 
-/** `unknown`: it could not be asked; the sentence says why. */
-export type Verdict =
-  | { readonly kind: "allowed" }
-  | { readonly kind: "unauthenticated" }
-  | { readonly kind: "forbidden"; readonly user: string }
-  | { readonly kind: "unknown"; readonly sentence: string };
-
 /** Says who may read a path. Never rejects. */
 export interface Authorizer {
-  decide(token: string): Promise<Verdict>;
+  decide(token: string): Promise<AccessVerdict>;
 }
 
 export interface TlsSettings {
@@ -176,7 +170,7 @@ async function refusalOf(request: IncomingMessage, authorizer: Authorizer): Prom
   return verdict.kind === "allowed" ? undefined : refusalFor(verdict);
 }
 
-function refusalFor(verdict: Exclude<Verdict, { readonly kind: "allowed" }>): Refusal {
+function refusalFor(verdict: Exclude<AccessVerdict, { readonly kind: "allowed" }>): Refusal {
   if (verdict.kind === "forbidden") return { status: 403, sentence: `${verdict.user} may not get ${PATH}` };
   if (verdict.kind === "unknown") {
     return { status: 503, sentence: verdict.sentence, headers: { "retry-after": "1" } };

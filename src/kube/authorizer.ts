@@ -3,15 +3,9 @@
  * for 60 s. Strangers may ask as often as they like: the questions asked for them are bounded, and so is what is remembered.
  */
 import { createHash } from "node:crypto";
+import type { AccessVerdict } from "../base/access.ts";
 import { ArpeggioError } from "../base/errors.ts";
 import type { ApiServer } from "./api-server.ts";
-
-/** `unknown`: the API server could not be asked; the sentence says why. */
-export type AccessVerdict =
-  | { readonly kind: "allowed" }
-  | { readonly kind: "unauthenticated" }
-  | { readonly kind: "forbidden"; readonly user: string }
-  | { readonly kind: "unknown"; readonly sentence: string };
 
 export interface AuthorizerOptions {
   readonly api: Pick<ApiServer, "request" | "refreshCredentials">;

@@ -3,6 +3,7 @@ import { request as httpsRequest, type RequestOptions } from "node:https";
 import { connect } from "node:net";
 import { type PeerCertificate, connect as tlsConnect } from "node:tls";
 import { expect } from "chai";
+import type { AccessVerdict } from "../../src/base/access.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import {
   type HttpsMetricsServer,
@@ -10,7 +11,6 @@ import {
   openMetricsServer,
   openPlainMetricsServer,
   type TlsSettings,
-  type Verdict,
 } from "../../src/http/metrics-server.ts";
 import { makeSelfSigned } from "../../src/http/self-signed.ts";
 import { parseIp } from "../../src/net/ip.ts";
@@ -42,13 +42,13 @@ describe("metrics server", () => {
   let decided: string[] = [];
   let metrics: () => Promise<string>;
 
-  const VERDICTS: Readonly<Record<string, Verdict>> = {
+  const VERDICTS: Readonly<Record<string, AccessVerdict>> = {
     good: { kind: "allowed" },
     poor: { kind: "forbidden", user: "mallory" },
     unlucky: { kind: "unknown", sentence: "the API server does not answer" },
   };
   const authorizer = {
-    decide: (token: string): Promise<Verdict> => {
+    decide: (token: string): Promise<AccessVerdict> => {
       decided.push(token);
       return Promise.resolve(VERDICTS[token] ?? { kind: "unauthenticated" });
     },

@@ -1,0 +1,121 @@
+/**
+ * Images as hack/image and builders leave them, taken apart; and the tools that hack/oci/fetch-tools keeps. Tests that use them
+ * stand in test/oci/built. What is not there is said aloud, and the tests are skipped; hack/test makes all of it.
+ */
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { runCommand } from "../../hack/netlab/run-command.ts";
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+
+export interface BuiltImage {
+  /** What hack/image wrote: a folder for speaker/Dockerfile, and the archive. */
+  readonly context: string;
+  readonly archive: string;
+  readonly dockerfile: string;
+  /** Empty, and removed after the tests. */
+  readonly folder: string;
+  /** The command line that runs `argv` as if the tools were installed. */
+  withTools(argv: readonly string[]): readonly string[];
+  /** Of QEMU's user mode for the image's processor: a static program. */
+  readonly qemu: string;
+}
+
+/** @param architecture absent: this machine's */
+export function useBuiltImage(architecture?: "amd64" | "arm64"): () => BuiltImage {
+  let image: BuiltImage | undefined;
+  before(async function () {
+    const found = await findImage(architecture ?? (process.arch === "x64" ? "amd64" : process.arch));
+    if (typeof found !== "string") {
+      image = found;
+      return;
+    }
+    process.stdout.write(`    skipped: ${found}\n`);
+    this.skip();
+  });
+  after(() => {
+    if (image !== undefined) rmSync(image.folder, { recursive: true });
+  });
+  return () => {
+    if (image === undefined) throw new Error("there is no image");
+    return image;
+  };
+}
+
+/** The image, or why there is none. */
+async function findImage(architecture: string): Promise<BuiltImage | string> {
+  if (process.getuid?.() !== 0) return "mounts and root folders need root";
+  const built = join(ROOT, ".cache/image", architecture);
+  const archive = join(built, "arpeggio-speaker.tar");
+  if (!existsSync(archive)) return `nothing is built yet: hack/image --arch ${architecture}`;
+  const tools = (await runCommand([join(ROOT, "hack/oci/fetch-tools"), "--path"])).trim();
+  if (!existsSync(tools)) return "the image tools are not there yet: hack/oci/fetch-tools";
+  const folder = mkdtempSync(join(tmpdir(), "arpeggio-image-"));
+  return {
+    archive,
+    context: join(built, "context"),
+    dockerfile: join(ROOT, "speaker/Dockerfile"),
+    folder,
+    withTools: (argv) => [join(ROOT, "hack/oci/with-tools"), folder, ...argv],
+    qemu: join(tools, "usr/bin", architecture === "arm64" ? "qemu-aarch64-static" : "qemu-x86_64-static"),
+  };
+}
+
+export interface ImageConfig {
+  readonly architecture: string;
+  readonly config: {
+    readonly Entrypoint: readonly string[];
+    readonly Cmd?: readonly string[] | null;
+    readonly Env: readonly string[];
+    readonly Labels: Readonly<Record<string, string>>;
+  };
+}
+
+interface Descriptor {
+  readonly digest: string;
+}
+
+/** Unpacks an OCI archive's layers, one over the other, into `root`. Ours have no whiteouts. */
+export async function unpackImage(archive: string, root: string): Promise<ImageConfig> {
+  const layout = `${root}.layout`;
+  for (const folder of [layout, root]) mkdirSync(folder);
+  await runCommand(["tar", "-xf", archive, "-C", layout]);
+  const blob = ({ digest }: Descriptor) => join(layout, "blobs", digest.replace(":", "/"));
+  const { manifests } = readJson(join(layout, "index.json")) as { manifests: readonly [Descriptor] };
+  const manifest = readJson(blob(manifests[0])) as { config: Descriptor; layers: readonly Descriptor[] };
+  for (const layer of manifest.layers) {
+    await runCommand(["tar", "-xpf", blob(layer), "--numeric-owner", "-C", root]);
+  }
+  const config = readJson(blob(manifest.config)) as ImageConfig;
+  rmSync(layout, { recursive: true });
+  return config;
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** One line for each thing in the folder: mode, owner, path, and a file's digest or a link's target. Sorted. */
+export function listFiles(root: string): readonly string[] {
+  return readdirSync(root, { recursive: true, encoding: "utf8" })
+    .map((path) => {
+      const file = join(root, path);
+      const stat = lstatSync(file);
+      const start = `${stat.mode.toString(8)} ${stat.uid}:${stat.gid} ${path}`;
+      if (stat.isSymbolicLink()) return `${start} -> ${readlinkSync(file)}`;
+      if (!stat.isFile()) return start;
+      return `${start} ${createHash("sha256").update(readFileSync(file)).digest("hex")}`;
+    })
+    .toSorted();
+}
