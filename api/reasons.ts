@@ -109,6 +109,9 @@ export const LINK_REASONS = [
   "socket-failed",
 ] as const;
 
+/** Where a gossip key stands: in the file secretkey, in secretkey.previous, or in no file any more. */
+export const KEY_PLACES = ["current", "previous", "former"] as const;
+
 /** What a reflector of one kind does: it lists, it watches, or it waits before it tries again. */
 export const WATCH_STATES = ["listing", "watching", "waiting"] as const;
 

@@ -7,6 +7,7 @@ import {
   ADDRESS_REASONS,
   ADDRESS_STATES,
   DETECTIONS,
+  KEY_PLACES,
   LINK_REASONS,
   MEMBER_STATES,
   READY_REASONS,
@@ -77,11 +78,35 @@ const ElectionStatus = Type.Object(
   closed,
 );
 
+const KeyStatus = Type.Object(
+  {
+    sendsWith: Type.Enum(KEY_PLACES, { description: "The key that gossip is sent with" }),
+    accepts: Type.Array(
+      Type.Object(
+        { key: Type.Enum(KEY_PLACES), until: Type.Optional(Time) },
+        { ...closed, description: "until: absent, it stays" },
+      ),
+      { description: "All that are understood, the one that is sent with first" },
+    ),
+    switchAt: Type.Optional(
+      Type.String({
+        format: "date-time",
+        description: "When the current key is sent with instead; absent: it is already. ISO 8601, UTC",
+      }),
+    ),
+    switchesWhenHeard: Type.Optional(
+      Type.Boolean({ description: "true: earlier, as soon as another node sends with it" }),
+    ),
+  },
+  { ...closed, description: "Which keys are in use, by where they stand; nothing of the keys themselves" },
+);
+
 const GossipStatus = Type.Object(
   {
     isOn: Type.Boolean(),
     detection: Type.Enum(DETECTIONS, { description: "Who notices that a node died" }),
     isEncrypted: Type.Boolean(),
+    keys: Type.Optional(KeyStatus),
     endpoint: Type.Optional(Type.String({ description: "Where this node listens, UDP and TCP" })),
   },
   closed,
@@ -145,6 +170,43 @@ const SourceStatus = Type.Object(
   closed,
 );
 
+/** Of one kind of writes; counts are this process's. */
+const writesFields = {
+  pending: Type.Integer({ minimum: 0, description: "Objects or subjects that wait to be looked at or written" }),
+  written: Type.Integer({ minimum: 0, description: "Requests that changed something" }),
+  failed: Type.Integer({ minimum: 0, description: "Requests without an answer, or not answered as wished for" }),
+  isApiAway: Type.Boolean({ description: "The last request had no answer, or was asked to come later" }),
+  lastError: Type.Optional(Type.String({ description: "A sentence; it stays when all is well again" })),
+  lastErrorAt: Type.Optional(Time),
+  missingRights: Type.Array(Type.String(), { description: "Sentences; gone when the right was granted and used" }),
+};
+
+const WrittenBackStatus = Type.Object(
+  {
+    objects: Type.Object(writesFields, {
+      ...closed,
+      description: "ServiceL2Statuses and this node's ConfigurationState",
+    }),
+    events: Type.Object(
+      {
+        ...writesFields,
+        dropped: Type.Integer({
+          minimum: 0,
+          description: "Events that were overtaken by a later one of their subject, refused, or found no room",
+        }),
+      },
+      closed,
+    ),
+    ledServices: Type.Integer({ minimum: 0, description: "Services that a ServiceL2Status of this node stands for" }),
+    droppedFields: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Fields that the installed CRDs do not keep; absent: not known yet",
+      }),
+    ),
+  },
+  { ...closed, description: "What this node writes to the API server; leading an address never waits for it" },
+);
+
 /** What both documents say of an address. */
 export const addressFields = {
   address: Type.String(),
@@ -186,6 +248,7 @@ export const StatusSchema = Type.Object(
     members: Type.Array(MemberStatus),
     links: Type.Array(LinkStatus),
     sources: Type.Array(SourceStatus),
+    writtenBack: Type.Optional(WrittenBackStatus),
     addresses: Type.Array(AddressStatus),
   },
   { ...closed, title: "Status" },

@@ -33,7 +33,7 @@ export function mergeStatus(readings: readonly StatusReading[], at: string): Clu
 
 function speakerEntryOf({ reached, answer }: StatusReading): SpeakerEntry {
   if (!answer.ok) return { ...reached, problem: answer.reason };
-  const { node, version, ready, election, gossip, members, sources } = answer.value;
+  const { node, version, ready, election, gossip, members, sources, writtenBack } = answer.value;
   const heard = members.filter(({ state }) => state === "alive" || state === "suspect");
   const count = (state: string) => members.filter((member) => member.state === state).length;
   return {
@@ -47,7 +47,11 @@ function speakerEntryOf({ reached, answer }: StatusReading): SpeakerEntry {
       sources: sources.map(({ kind, state, problems, watches = [] }) => ({
         kind,
         state,
-        problems: [...problems, ...watches.flatMap(watchProblems)],
+        problems: [
+          ...problems,
+          ...watches.flatMap(watchProblems),
+          ...(kind === "kubernetes" ? writeProblems(writtenBack) : []),
+        ],
       })),
       ...(gossip.isOn
         ? {
@@ -65,6 +69,19 @@ function speakerEntryOf({ reached, answer }: StatusReading): SpeakerEntry {
 
 function watchProblems({ kind, lastError }: Watch): readonly string[] {
   return lastError === undefined ? [] : [`${kind}: ${lastError}`];
+}
+
+/** What keeps a speaker from saying what it does; it does it all the same. */
+function writeProblems(writtenBack: StatusDocument["writtenBack"]): readonly string[] {
+  if (writtenBack === undefined) return [];
+  const { objects, events, droppedFields = [] } = writtenBack;
+  const away = [objects, events].find(({ isApiAway }) => isApiAway);
+  return [
+    ...(away === undefined ? [] : [`the API server takes no writes: ${away.lastError ?? "no reason is known"}`]),
+    ...objects.missingRights,
+    ...events.missingRights,
+    ...(droppedFields.length === 0 ? [] : [`the installed CRDs drop ${droppedFields.join(", ")}`]),
+  ];
 }
 
 function mergeAddresses(documents: readonly StatusDocument[]): readonly AddressEntry[] {

@@ -12,6 +12,7 @@ import { KubernetesWriter } from "../src/kube/write/kubernetes-writer.ts";
 import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
 import type { KubernetesOptions } from "./kubernetes-options.ts";
 import { objectsOf, type RunningSource, type SourceListener, type SourceStatus } from "./source.ts";
+import { describeWrites, type WrittenBack } from "./written-back.ts";
 
 export interface ClusterContext {
   readonly nodeName: string;
@@ -105,6 +106,10 @@ export class Cluster implements RunningSource {
       ...(this.#lastChangeMs === undefined ? {} : { lastChange: new Date(this.#lastChangeMs).toISOString() }),
       watches: watches.map((watch) => ({ ...watch })),
     };
+  }
+
+  writtenBack(): WrittenBack {
+    return describeWrites(this.#writer.status());
   }
 
   /** What was never listed, a sentence each; empty when all that decides was. */

@@ -285,7 +285,13 @@ class MainThread {
 
   async #readStatus(): Promise<StatusDocument> {
     const status = await this.#startedWire().readStatus();
-    return { ...status, version: VERSION, sources: this.#source === undefined ? [] : [this.#source.status()] };
+    const written = this.#cluster?.writtenBack();
+    return {
+      ...status,
+      version: VERSION,
+      sources: this.#source === undefined ? [] : [this.#source.status()],
+      ...(written === undefined ? {} : { writtenBack: written }),
+    };
   }
 
   #startedWire(): WireClient {

@@ -2,6 +2,7 @@
 import type { ADDRESS_STATES } from "../api/reasons.ts";
 import type { AddressState } from "../src/announcer/ports.ts";
 import type { RefusedService } from "../src/desired/group.ts";
+import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { compareIps, familyOf, type Ip } from "../src/net/ip.ts";
 import { formatPrefix } from "../src/net/prefix.ts";
@@ -9,6 +10,7 @@ import type { Speaker } from "./speaker.ts";
 import type { WireStatus } from "./thread-messages.ts";
 
 type AddressStatus = WireStatus["addresses"][number];
+type Keys = NonNullable<WireStatus["gossip"]["keys"]>;
 export type AddressFields = Omit<AddressStatus, "group" | "services">;
 
 /** What the shell around the speaker adds. */
@@ -16,7 +18,8 @@ export interface StatusContext {
   readonly nodeName: string;
   readonly nowMs: number;
   readonly startedMs: number;
-  readonly isEncrypted: boolean;
+  /** Undefined: gossip is not encrypted. */
+  readonly keys?: KeyReport;
   /** Sentences about sockets of a link, by index. */
   readonly linkProblems: ReadonlyMap<number, readonly string[]>;
   /** ISO 8601 of a monotonic time. */
@@ -57,12 +60,25 @@ export function statusOf(speaker: Speaker, context: StatusContext): WireStatus {
     gossip: {
       isOn: gossip !== undefined,
       detection: council.detection,
-      isEncrypted: context.isEncrypted,
+      isEncrypted: context.keys !== undefined,
+      ...(context.keys === undefined ? {} : { keys: keysOf(context.keys, isoOf) }),
       ...(gossip === undefined ? {} : { endpoint: formatEndpoint(gossip.self.endpoint) }),
     },
     members: membersOf(speaker, context, word.flags),
     links: linksOf(speaker, context),
     addresses: addressesOf(speaker, context),
+  };
+}
+
+function keysOf(report: KeyReport, isoOf: StatusContext["isoOf"]): Keys {
+  const { sendsWith, accepts, switch: later } = report;
+  return {
+    sendsWith,
+    accepts: accepts.map(({ place, untilMs }) => ({
+      key: place,
+      ...(untilMs === undefined ? {} : { until: isoOf(untilMs) }),
+    })),
+    ...(later === undefined ? {} : { switchAt: isoOf(later.atMs), switchesWhenHeard: later.whenHeard }),
   };
 }
 

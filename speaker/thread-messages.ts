@@ -25,8 +25,8 @@ export interface WireSettings {
   readonly beats: Int32Array<SharedArrayBuffer>;
 }
 
-/** The part of /status that the wire thread knows; the main thread adds its sources and the version. */
-export type WireStatus = Omit<StatusDocument, "sources" | "version">;
+/** The part of /status that the wire thread knows; the main thread adds its sources, what it writes and the version. */
+export type WireStatus = Omit<StatusDocument, "sources" | "writtenBack" | "version">;
 
 export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }

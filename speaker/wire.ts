@@ -55,7 +55,7 @@ async function run(settings: WireSettings): Promise<void> {
     nodeName: settings.speaker.nodeName,
     nowMs: clock.nowMs(),
     startedMs,
-    isEncrypted: keys !== undefined,
+    ...(keys === undefined ? {} : { keys: keys.report() }),
     linkProblems: problemsByLink(packets, groups),
     isoOf: (atMs) => new Date(clock.wallMs() - (clock.nowMs() - atMs)).toISOString(),
   });

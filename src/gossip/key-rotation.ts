@@ -76,6 +76,31 @@ export function acceptedKeys({ sending, files, lingering }: KeyState): readonly 
   return all.filter((key, at) => all.findIndex((other) => bytesEqual(other, key)) === at);
 }
 
+/** Where a key stands: in `secretkey`, in `secretkey.previous`, or in no file any more. */
+export type KeyPlace = "current" | "previous" | "former";
+
+/** What may be told of the keys: nothing of the keys themselves. */
+export interface KeyReport {
+  readonly sendsWith: KeyPlace;
+  /** All that are understood, the one that is sent with first. `untilMs`: absent, it stays. */
+  readonly accepts: readonly { readonly place: KeyPlace; readonly untilMs?: number }[];
+  readonly switch?: { readonly atMs: number; readonly whenHeard: boolean };
+}
+
+export function reportKeys(state: KeyState): KeyReport {
+  const { sending, files, lingering } = state;
+  const placeOf = (key: Uint8Array): KeyPlace => {
+    if (bytesEqual(key, files.current)) return "current";
+    return isAmong(key, keysIn(files)) ? "previous" : "former";
+  };
+  const accepts = acceptedKeys(state).map((key) => {
+    const untilMs = lingering.find((former) => bytesEqual(former.key, key))?.untilMs;
+    const place = placeOf(key);
+    return { place, ...(place !== "former" || untilMs === undefined ? {} : { untilMs }) };
+  });
+  return { sendsWith: placeOf(sending), accepts, ...(state.switch === undefined ? {} : { switch: state.switch }) };
+}
+
 function sendCurrent({ files, lingering }: KeyState): KeyState {
   return { files, sending: files.current, lingering };
 }

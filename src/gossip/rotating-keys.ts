@@ -6,8 +6,10 @@ import {
   changeKeys,
   hearKey,
   type KeyFiles,
+  type KeyReport,
   type KeyState,
   nextKeyTickMs,
+  reportKeys,
   startKeys,
   tickKeys,
 } from "./key-rotation.ts";
@@ -31,6 +33,10 @@ export class RotatingKeys {
     const [primary = files.current, ...others] = acceptedKeys(this.#state);
     this.keyring = new Keyring(primary, others, (key) => this.#become(hearKey(this.#state, key)));
     this.#schedule();
+  }
+
+  report(): KeyReport {
+    return reportKeys(this.#state);
   }
 
   /** The files were read again. */

@@ -6,6 +6,7 @@ export function formatStatus(status: StatusDocument): string {
   return [
     formatHead(status),
     formatSources(status),
+    formatWrites(status),
     formatMembers(status),
     formatLinks(status),
     formatAddresses(status),
@@ -35,8 +36,22 @@ function formatHead({ node, version, at, startedAt, ready, election, gossip, wor
     ],
     ...(election.refusedConfiguration === undefined ? [] : [["", `! ${election.refusedConfiguration}`]]),
     ["gossip", gossipText],
+    ...(gossip.keys === undefined ? [] : describeKeys(gossip.keys, at).map((text) => ["", text])),
   ];
   return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");
+}
+
+/** Nothing while there is one key. */
+function describeKeys(keys: NonNullable<StatusDocument["gossip"]["keys"]>, at: string): readonly string[] {
+  const { sendsWith, accepts, switchAt, switchesWhenHeard } = keys;
+  const others = accepts
+    .slice(1)
+    .map(({ key, until }) => `the ${key} one${until === undefined ? "" : ` for ${formatAge(at, until)} more`}`);
+  if (others.length === 0 && switchAt === undefined) return [];
+  const understood = others.length === 0 ? "" : `, understands ${others.join(" and ")}, too`;
+  const earlier = switchesWhenHeard === true ? ", or as soon as another node does" : "";
+  const next = switchAt === undefined ? "" : `; with the current one in ${formatAge(at, switchAt)}${earlier}`;
+  return [`sends with the ${sendsWith} key${understood}${next}`];
 }
 
 function formatSources({ sources, at }: StatusDocument): string {
@@ -65,6 +80,32 @@ function formatWatches(watches: NonNullable<StatusDocument["sources"][number]["w
       watch.lastError ?? "-",
     ]),
   )}`;
+}
+
+function formatWrites({ writtenBack, at }: StatusDocument): string {
+  if (writtenBack === undefined) return "";
+  const { objects, events, droppedFields = [] } = writtenBack;
+  const table = formatTable(
+    ["WRITES", "PENDING", "WRITTEN", "FAILED", "DROPPED", "LAST ERROR"],
+    [
+      { name: "objects", dropped: "-", ...objects },
+      { name: "events", ...events },
+    ].map(({ name, dropped, pending, written, failed, lastError, lastErrorAt = at }) => [
+      name,
+      String(pending),
+      String(written),
+      String(failed),
+      String(dropped),
+      lastError === undefined ? "-" : `${lastError} (${formatAge(lastErrorAt, at)} ago)`,
+    ]),
+  );
+  const said = [
+    ...(objects.isApiAway || events.isApiAway ? ["the API server takes no writes"] : []),
+    ...objects.missingRights,
+    ...events.missingRights,
+    ...(droppedFields.length === 0 ? [] : [`the installed CRDs drop ${droppedFields.join(", ")}`]),
+  ];
+  return table + said.map((sentence) => `! ${printable(sentence)}\n`).join("");
 }
 
 function formatMembers({ members, at, node }: StatusDocument): string {

@@ -8,6 +8,7 @@ import type { StatusDocument } from "../../api/status.ts";
 import type { CountsByReason, Timings, WireCounters } from "./counters.ts";
 import { createMetallbSeries } from "./metallb-series.ts";
 import { createWatchSeries } from "./watch-series.ts";
+import { createWriteSeries } from "./write-series.ts";
 
 export interface MetricsSetup {
   readonly version: string;
@@ -97,10 +98,12 @@ function createStatusGauges(registry: Registry): (status: StatusDocument) => voi
 
   const applyMetallbSeries = createMetallbSeries(registry);
   const applyWatchSeries = createWatchSeries(registry);
+  const applyWriteSeries = createWriteSeries(registry);
 
   return (status) => {
     applyMetallbSeries(status);
     applyWatchSeries(status);
+    applyWriteSeries(status);
     leader.reset();
     answered.reset();
     for (const { address, state, requestsAnswered } of status.addresses) {

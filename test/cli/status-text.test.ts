@@ -188,6 +188,28 @@ describe("arpeggio status", () => {
     expect(text).to.include("\nn2: Node: may not watch nodes\n");
   });
 
+  it("shows what keeps a speaker from writing to the API server", () => {
+    const writes = { pending: 1, written: 0, failed: 2, isApiAway: false, missingRights: [] };
+    const text = textOf(
+      withOneOf("n2", {
+        sources: [{ kind: "kubernetes", state: "current", objects: {}, problems: [] }],
+        writtenBack: {
+          objects: { ...writes, isApiAway: true, lastError: "ECONNREFUSED" },
+          events: { ...writes, missingRights: ["may not create events in every namespace"], dropped: 0 },
+          ledServices: 1,
+          droppedFields: ["spec.interfaces of L2Advertisement"],
+        },
+      }),
+    );
+    for (const line of [
+      "n2: the API server takes no writes: ECONNREFUSED",
+      "n2: may not create events in every namespace",
+      "n2: the installed CRDs drop spec.interfaces of L2Advertisement",
+    ]) {
+      expect(text).to.include(`\n${line}\n`);
+    }
+  });
+
   it("counts what it does not list", () => {
     const addresses = Array.from({ length: 1_000 }, (_, i) => `192.0.2.${i}`);
     const readings = withOneOf("n3", { addresses: addresses.map((address) => seenBy("n3", address)) });

@@ -8,6 +8,7 @@ import {
   type KeyState,
   LINGER_MS,
   nextKeyTickMs,
+  reportKeys,
   SEND_AFTER_MS,
   startKeys,
   tickKeys,
@@ -86,6 +87,30 @@ describe("key rotation", () => {
     const changed = changeKeys(startKeys({ current: OLD }, 0), { current: NEW }, 0);
     const again = changeKeys(changed, { current: NEW, previous: OLD }, 100_000);
     expect(keysOf(tickKeys(again, SEND_AFTER_MS))).to.equal("2 | 1");
+  });
+
+  it("is told by where the keys stand, and nothing of the keys", () => {
+    expect(reportKeys(startKeys({ current: OLD }, 0))).to.deep.equal({
+      sendsWith: "current",
+      accepts: [{ place: "current" }],
+    });
+    const changed = changeKeys(startKeys({ current: OLD }, 0), { current: NEW, previous: OLD }, 1_000);
+    expect(reportKeys(changed)).to.deep.equal({
+      sendsWith: "previous",
+      accepts: [{ place: "previous" }, { place: "current" }],
+      switch: { atMs: 1_000 + SEND_AFTER_MS, whenHeard: false },
+    });
+    const gone = changeKeys(tickKeys(changed, 200_000), { current: NEW }, 200_000);
+    expect(reportKeys(gone)).to.deep.equal({
+      sendsWith: "current",
+      accepts: [{ place: "current" }, { place: "former", untilMs: 200_000 + LINGER_MS }],
+    });
+    const overwritten = changeKeys(startKeys({ current: OLD }, 0), { current: NEW }, 0);
+    expect(reportKeys(overwritten).accepts).to.deep.equal([
+      { place: "former", untilMs: LINGER_MS },
+      { place: "current" },
+    ]);
+    expect(reportKeys(startKeys({ current: NEW, previous: OLD }, 0)).switch?.whenHeard).to.equal(true);
   });
 
   it("always understands what is in the files, and what it sends with", () => {

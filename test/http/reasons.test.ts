@@ -5,6 +5,7 @@ import type { NoGroupReason } from "../../src/desired/group.ts";
 import type { DecisionReason, RefusalReason, TierReason } from "../../src/election/decision.ts";
 import type { RuleReason } from "../../src/election/rule-in-force.ts";
 import { RULES, WORD_FLAGS } from "../../src/election/word.ts";
+import type { KeyPlace } from "../../src/gossip/key-rotation.ts";
 import { RECORD_STATES } from "../../src/gossip/message.ts";
 
 type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
@@ -16,7 +17,8 @@ describe("closed sets of the api", () => {
     const decisions: Equal<api.DecisionReason, DecisionReason> = true;
     const noGroup: Equal<api.NoGroupReason, NoGroupReason> = true;
     const rules: Equal<api.RuleReason, RuleReason | "gossip-off"> = true;
-    expect([refusals, tiers, decisions, noGroup, rules]).to.not.include(false);
+    const keys: Equal<(typeof api.KEY_PLACES)[number], KeyPlace> = true;
+    expect([refusals, tiers, decisions, noGroup, rules, keys]).to.not.include(false);
   });
 
   it("have the rules, flags and member states of the core, in order", () => {

@@ -120,6 +120,80 @@ describe("formatStatus", () => {
     );
   });
 
+  it("shows what is written to the API server, and what hinders it", () => {
+    const writes = { pending: 0, written: 12, failed: 0, isApiAway: false, missingRights: [] };
+    const quiet = formatStatus({
+      ...STATUS,
+      writtenBack: { objects: writes, events: { ...writes, written: 5, dropped: 2 }, ledServices: 3 },
+    });
+    expect(quiet).to.include(
+      [
+        "       ! services.yaml:12: spec.type is no string",
+        "",
+        "WRITES   PENDING  WRITTEN  FAILED  DROPPED  LAST ERROR",
+        "objects  0        12       0       -        -",
+        "events   0        5        0       2        -",
+        "",
+        "MEMBER ",
+      ].join("\n"),
+    );
+    const refused = "may not create events in every namespace";
+    const hindered = formatStatus({
+      ...STATUS,
+      writtenBack: {
+        objects: { ...writes, isApiAway: true, lastError: "ECONNREFUSED", lastErrorAt: "2026-01-01T11:58:30.000Z" },
+        events: { ...writes, dropped: 0, missingRights: [refused] },
+        ledServices: 3,
+        droppedFields: ["spec.interfaces of L2Advertisement"],
+      },
+    });
+    expect(hindered).to.include(
+      [
+        "objects  0        12       0       -        ECONNREFUSED (1m30s ago)",
+        "events   0        12       0       0        -",
+        "! the API server takes no writes",
+        `! ${refused}`,
+        "! the installed CRDs drop spec.interfaces of L2Advertisement",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  for (const { name, keys, line } of [
+    { name: "one key", keys: { sendsWith: "current", accepts: [{ key: "current" }] }, line: undefined },
+    {
+      name: "a key that was exchanged a while ago",
+      keys: { sendsWith: "current", accepts: [{ key: "current" }, { key: "previous" }] },
+      line: "sends with the current key, understands the previous one, too",
+    },
+    {
+      name: "a key that was exchanged just now",
+      keys: {
+        sendsWith: "previous",
+        accepts: [{ key: "previous" }, { key: "current" }],
+        switchAt: "2026-01-01T12:02:30.000Z",
+        switchesWhenHeard: false,
+      },
+      line: "sends with the previous key, understands the current one, too; with the current one in 2m30s",
+    },
+    {
+      name: "a node that started meanwhile, and a key that has left the files",
+      keys: {
+        sendsWith: "previous",
+        accepts: [{ key: "previous" }, { key: "current" }, { key: "former", until: "2026-01-01T12:05:00.000Z" }],
+        switchAt: "2026-01-01T12:02:30.000Z",
+        switchesWhenHeard: true,
+      },
+      line: "sends with the previous key, understands the current one and the former one for 5m0s more, too; with the current one in 2m30s, or as soon as another node does",
+    },
+  ] as const) {
+    it(`says of ${name} ${line === undefined ? "nothing" : "which is sent with"}`, () => {
+      const gossip = { isOn: true, detection: "gossip", isEncrypted: true, endpoint: "192.0.2.11:7946", keys } as const;
+      const expected = line === undefined ? "" : `         ${line}\n`;
+      expect(formatStatus({ ...STATUS, gossip })).to.include(`gossip   192.0.2.11:7946, encrypted\n${expected}\n`);
+    });
+  }
+
   it("lets no member's name steer the terminal", () => {
     const [member] = STATUS.members;
     if (member === undefined) expect.fail("no example");

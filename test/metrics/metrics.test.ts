@@ -162,6 +162,32 @@ describe("metrics", () => {
     expect(await linesOf(metrics, "arpeggio_kube_")).to.deep.equal([]);
   });
 
+  it("says what is written to the API server, with a cluster alone", async () => {
+    const writes = { pending: 3, written: 12, failed: 1, isApiAway: false, missingRights: [] };
+    const metrics = create();
+    metrics.applyStatus({
+      ...STATUS,
+      writtenBack: {
+        objects: writes,
+        events: { ...writes, written: 5, dropped: 2, missingRights: ["may not create events in every namespace"] },
+        ledServices: 3,
+      },
+    });
+    expect(await linesOf(metrics, "arpeggio_kube_")).to.deep.equal([
+      'arpeggio_kube_writes_pending{writes="objects"} 3',
+      'arpeggio_kube_writes_pending{writes="events"} 3',
+      'arpeggio_kube_writes_total{writes="objects"} 12',
+      'arpeggio_kube_writes_total{writes="events"} 5',
+      'arpeggio_kube_write_failures_total{writes="objects"} 1',
+      'arpeggio_kube_write_failures_total{writes="events"} 1',
+      "arpeggio_kube_events_dropped_total 2",
+      'arpeggio_kube_missing_rights{writes="objects"} 0',
+      'arpeggio_kube_missing_rights{writes="events"} 1',
+    ]);
+    metrics.applyStatus(STATUS);
+    expect(await linesOf(metrics, "arpeggio_kube_")).to.deep.equal([]);
+  });
+
   it("names series as areas, nouns and base units", async () => {
     const metrics = create();
     metrics.applyStatus(STATUS);

@@ -24,7 +24,9 @@ export interface WritePumpStatus {
   /** Answers that were not as wished for, and requests without one. */
   readonly failed: number;
   readonly isApiAway: boolean;
+  /** A sentence, and its wall time; both stay when all is well again. */
   readonly lastError?: string;
+  readonly lastErrorWallMs?: number;
   /** Sentences. */
   readonly missingRights: readonly string[];
 }
@@ -46,7 +48,7 @@ export class WritePump {
   #isAway = false;
   #written = 0;
   #failed = 0;
-  #lastError: string | undefined;
+  #lastError: { readonly lastError: string; readonly lastErrorWallMs: number } | undefined;
 
   constructor(options: WritePumpOptions) {
     this.#options = options;
@@ -65,7 +67,7 @@ export class WritePump {
       written: this.#written,
       failed: this.#failed,
       isApiAway: this.#isAway,
-      ...(this.#lastError === undefined ? {} : { lastError: this.#lastError }),
+      ...this.#lastError,
       missingRights: [...this.#missingRights].toSorted(),
     };
   }
@@ -161,9 +163,9 @@ export class WritePump {
     if (this.#isClosed) return;
     const { clock, queue } = this.#options;
     const nowMs = clock.nowMs();
-    this.#failed++;
-    this.#lastError = error instanceof Error ? error.message : String(error);
-    this.#sayAway(this.#lastError);
+    const sentence = error instanceof Error ? error.message : String(error);
+    this.#countFailure(sentence);
+    this.#sayAway(sentence);
     queue.postponed(name, nowMs);
     this.#arm(nowMs);
   }
@@ -185,8 +187,12 @@ export class WritePump {
   }
 
   #fail(write: PlannedWrite, sentence: string): void {
+    this.#countFailure(`${write.verb} ${write.resource}: ${sentence}`);
+  }
+
+  #countFailure(lastError: string): void {
     this.#failed++;
-    this.#lastError = `${write.verb} ${write.resource}: ${sentence}`;
+    this.#lastError = { lastError, lastErrorWallMs: this.#options.clock.wallMs() };
   }
 
   #miss(write: PlannedWrite): void {

@@ -234,7 +234,9 @@ describe("KubernetesWriter: ServiceL2Status", () => {
     };
     await bench.run(600_000);
     expect(bench.statusWrites.length).to.be.lessThan(15);
-    expect(bench.writer.status().objects.lastError).to.contain("does not keep it");
+    const { lastError, lastErrorWallMs } = bench.writer.status().objects;
+    expect(lastError).to.contain("does not keep it");
+    expect(lastErrorWallMs).to.be.within(bench.clock.wallMs() - 3_600_000, bench.clock.wallMs());
   });
 
   it("a token that is refused is read again and the write repeated at once", async () => {
