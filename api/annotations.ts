@@ -13,10 +13,16 @@ export const NODE_TAINTS = {
 } as const;
 
 export const NODE_ANNOTATIONS = {
-  /** Present with any value but "false": this node's addresses move elsewhere as long as somebody else can lead them. */
+  /** "true": this node's addresses move elsewhere as long as somebody else can lead them. */
   stepDown: "arpeggio.dev/step-down",
-  /** Present with any value but "false": that this node is cordoned does not count. */
+  /** "true": that this node is cordoned does not count. */
   ignoreCordon: "arpeggio.dev/ignore-cordon",
+} as const;
+
+/** What may stand there; the first is the default. */
+export const NODE_ANNOTATION_VALUES = {
+  [NODE_ANNOTATIONS.stepDown]: ["false", "true"],
+  [NODE_ANNOTATIONS.ignoreCordon]: ["false", "true"],
 } as const;
 
 /** On an L2Advertisement: what MetalLB's has no fields for, with what may stand there; the first is the default. */

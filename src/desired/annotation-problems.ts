@@ -1,15 +1,24 @@
 /** Annotations of ours whose value is none of theirs: named, while the default stands, for half a wish must not take an address away. Pure. */
-import { ADVERTISEMENT_ANNOTATIONS } from "../../api/annotations.ts";
-import { fault } from "./sentence.ts";
+import { ADVERTISEMENT_ANNOTATIONS, NODE_ANNOTATION_VALUES } from "../../api/annotations.ts";
+import { fieldOf } from "./resource-readers.ts";
+import { type Fault, fault } from "./sentence.ts";
+import type { SnapshotChange } from "./snapshot-difference.ts";
 
-/** Of an L2Advertisement, a sentence each. `annotations`: as they came, of any form. */
-export function annotationProblems(annotations: unknown): readonly string[] {
-  if (typeof annotations !== "object" || annotations === null) return [];
-  const values = new Map(Object.entries(annotations));
-  return Object.entries(ADVERTISEMENT_ANNOTATIONS).flatMap(([key, allowed]: [string, readonly string[]]) => {
-    const value: unknown = values.get(key);
-    if (value === undefined || (typeof value === "string" && allowed.includes(value))) return [];
+type Values = Readonly<Record<string, readonly string[]>>;
+
+/** Of Services annotations are MetalLB's, and are judged where they are read. */
+const VALUES: Readonly<Partial<Record<SnapshotChange["kind"], Values>>> = {
+  advertisements: ADVERTISEMENT_ANNOTATIONS,
+  nodes: NODE_ANNOTATION_VALUES,
+};
+
+/** One for each. `value`: the object as it came, of any form. */
+export function annotationProblems(kind: SnapshotChange["kind"], value: unknown): readonly Fault[] {
+  const annotations = fieldOf(fieldOf(value, "metadata"), "annotations");
+  return Object.entries(VALUES[kind] ?? {}).flatMap(([key, allowed]) => {
+    const found = fieldOf(annotations, key);
+    if (found === undefined || (typeof found === "string" && allowed.includes(found))) return [];
     const must = `must be ${allowed.join(" or ")}; the default, ${allowed[0]}, stands`;
-    return [fault(["metadata", "annotations", key], value, must).sentence];
+    return [fault(["metadata", "annotations", key], found, must)];
   });
 }

@@ -121,8 +121,9 @@ export function nodeFacts({ metadata, spec, status }: NodeResource): NodeFacts {
   };
 }
 
+/** Another value is named (see annotation-problems.ts), and asks for nothing. */
 function isAsked(annotation: string | undefined): boolean {
-  return annotation !== undefined && annotation !== "false";
+  return annotation === "true";
 }
 
 function endpointFacts({

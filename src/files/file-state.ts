@@ -42,6 +42,9 @@ export function readChunk(text: string): ReadChunk {
   return parsed.ok ? { ok: true, documents: parsed.documents.map(readDocument) } : parsed;
 }
 
+/** Said, while all that the text says counts. */
+const HARMLESS: ReadonlySet<SourceProblem["kind"]> = new Set(["ignored", "not-served", "default-stands"]);
+
 /** A file that is broken anywhere keeps all of its last good state; an object that is refused keeps its own. */
 export function readFileState(
   previous: FileState | undefined,
@@ -59,8 +62,9 @@ export function readFileState(
     for (const document of parsed.documents) {
       const say = (finding: Finding) => problems.push(problemOf(file, { ...finding, line: at(finding.line) }));
       for (const finding of document.findings) say(finding);
-      for (const { name, line, change, refusal } of document.objects) {
+      for (const { name, line, change, refusal, remarks } of document.objects) {
         if (refusal !== undefined) say(refusal);
+        for (const remark of remarks) say(remark);
         if (name === undefined) hasNameless = true;
         const known = refusal === undefined ? change : lastGoodOf(previous, name, change);
         if (name !== undefined && known !== undefined) objects.push({ name, line: at(line), change: known });
@@ -69,7 +73,7 @@ export function readFileState(
   }
   // An object that lost its name may be any that is missing now.
   if (hasNameless) objects.push(...missingFrom(objects, previous));
-  return { file, objects, problems, isGood: problems.every(({ kind }) => kind === "ignored" || kind === "not-served") };
+  return { file, objects, problems, isGood: problems.every(({ kind }) => HARMLESS.has(kind)) };
 }
 
 /** A file that is listed but cannot be read keeps its last good state. */

@@ -2,6 +2,7 @@
 import { NODE_LABELS } from "../../api/annotations.ts";
 import type { NodeResource } from "../../api/node.ts";
 import type { ServiceResource } from "../../api/service.ts";
+import { annotationProblems } from "../desired/annotation-problems.ts";
 import { DEFAULT_NAMESPACE, nodeFacts, serviceFacts } from "../desired/resource-facts.ts";
 import {
   fieldOf,
@@ -16,8 +17,8 @@ import type { SnapshotChange } from "../desired/snapshot-difference.ts";
 import type { ParsedDocument } from "./parse-documents.ts";
 import { addressFault, writtenAddresses } from "./written-addresses.ts";
 
-/** broken: no YAML. refused: not valid. duplicate: named before. not-served: BGP. ignored: none of our kinds. */
-export type ProblemKind = "broken" | "refused" | "duplicate" | "not-served" | "ignored";
+/** broken: no YAML. refused: not valid. duplicate: named before. not-served: BGP. ignored: none of our kinds. default-stands: it counts, but for an annotation. */
+export type ProblemKind = "broken" | "refused" | "duplicate" | "not-served" | "ignored" | "default-stands";
 
 export interface Finding {
   readonly kind: ProblemKind;
@@ -44,6 +45,8 @@ export interface ReadObject {
   /** What can be used of it; with `refusal` only where nothing better is known. */
   readonly change?: SnapshotChange;
   readonly refusal?: Finding;
+  /** What is wrong with it though it counts. */
+  readonly remarks: readonly Finding[];
 }
 
 export interface ReadDocument {
@@ -106,20 +109,21 @@ function readObject(
   const key = reader.isKeyedByNamespace ? `${namespace}/${head.name}` : head.name;
   const title = `${head.kind} ${reader.kind === "nodes" ? head.name : `${namespace}/${head.name}`}`;
   const name = head.name === undefined ? undefined : { kind: reader.kind, key: key ?? "", title };
-  const refuse = ({ path, sentence }: Fault): Finding => ({
-    kind: "refused",
+  const find = (kind: ProblemKind, { path, sentence }: Fault): Finding => ({
+    kind,
     line: lineOf(path),
     sentence: `${name === undefined ? head.kind : title}: ${sentence}`,
   });
-  if (name === undefined)
-    return { line, refusal: refuse(resourceFault(reader, value) ?? fault([], value, "is not valid")) };
+  if (name === undefined) {
+    const refusal = find("refused", resourceFault(reader, value) ?? fault([], value, "is not valid"));
+    return { line, refusal, remarks: [] };
+  }
   const { change, fault: found } = readResource(reader, value, name.key);
-  return {
-    name,
-    line,
-    ...(change === undefined ? {} : { change }),
-    ...(found === undefined ? {} : { refusal: refuse(found) }),
-  };
+  const counts = change === undefined ? {} : { change };
+  // Of what is refused an older form stands, with its own annotations.
+  if (found !== undefined) return { name, line, ...counts, refusal: find("refused", found), remarks: [] };
+  const remarks = annotationProblems(reader.kind, value).map((problem) => find("default-stands", problem));
+  return { name, line, ...counts, remarks };
 }
 
 function unreadKind({ kind, group, name }: Head): Pick<Finding, "kind" | "sentence"> {

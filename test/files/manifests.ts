@@ -50,7 +50,7 @@ kind: Node
 metadata:
   name: n1
   labels: {zone: a}
-  annotations: {arpeggio.dev/step-down: ""}
+  annotations: {arpeggio.dev/step-down: "true"}
 spec:
   unschedulable: true
   taints: [{key: node.kubernetes.io/out-of-service, effect: NoExecute}]

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ADVERTISEMENT, POOL, SERVICE, SLICE, sentencesOf } from "./manifests.ts";
+import { ADVERTISEMENT, after, NODE, POOL, SERVICE, SLICE, sentencesOf } from "./manifests.ts";
 
 describe("files: sentences", () => {
   for (const { name, text, sentence } of [
@@ -31,6 +31,18 @@ describe("files: sentences", () => {
       text: POOL.replace("192.0.2.32-", "192.0.2.8-"),
       sentence:
         'lb.yaml:7: IPAddressPool default/main: spec.addresses[1] is "192.0.2.8-192.0.2.47": must not overlap with an entry before it',
+    },
+    {
+      name: "an annotation of an advertisement",
+      text: ADVERTISEMENT.replace("{name: main}", '{name: main, annotations: {arpeggio.dev/sticky: "forever"}}'),
+      sentence:
+        'lb.yaml:3: L2Advertisement default/main: metadata.annotations["arpeggio.dev/sticky"] is "forever": must be false or true; the default, false, stands',
+    },
+    {
+      name: "an annotation of a Node",
+      text: NODE.replace('step-down: "true"', 'step-down: "yes"'),
+      sentence:
+        'lb.yaml:6: Node n1: metadata.annotations["arpeggio.dev/step-down"] is "yes": must be false or true; the default, false, stands',
     },
     {
       name: "a missing field",
@@ -124,4 +136,9 @@ describe("files: sentences", () => {
       else expect(sentences[0]).to.match(sentence);
     });
   }
+
+  it("keep a file from being the last good one only where something of it does not count", () => {
+    expect(after(NODE.replace('step-down: "true"', 'step-down: "yes"')).isGood).to.equal(true);
+    expect(after(NODE.replace("unschedulable: true", "unschedulable: 1")).isGood).to.equal(false);
+  });
 });

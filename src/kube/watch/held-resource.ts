@@ -21,7 +21,12 @@ export interface HeldResource {
 /** A Service of another type is known by name only. */
 const NOTHING: HeldResource = {};
 
-export function heldResourceReader(kind: WatchedKind, reader: ResourceReader): ReadValue<HeldResource> {
+/** `remembered`: the good form that a former process knew of the same object (by uid). */
+export function heldResourceReader(
+  kind: WatchedKind,
+  reader: ResourceReader,
+  remembered: (identity: ObjectIdentity) => SnapshotChange | undefined = () => undefined,
+): ReadValue<HeldResource> {
   return (raw, identity, last) => {
     // Items of a list carry neither, and metadata alone says another kind.
     const value = { ...(kind.kept.of(raw) as object), apiVersion: kind.apiVersion, kind: kind.kind };
@@ -32,7 +37,7 @@ export function heldResourceReader(kind: WatchedKind, reader: ResourceReader): R
     const { change, fault } = readResource(reader, value, key);
     const remarks = remarksOf(reader, titleOf(kind.kind, identity), value);
     if (fault === undefined) return { ...counting(change), ...entriesOf(reader, spec), ...remarks };
-    const stands = lastGood(last?.change, change);
+    const stands = lastGood(last === undefined ? remembered(identity) : last.change, change);
     const sentence = `${titleOf(kind.kind, identity)}: ${fault.sentence}${consequenceOf(reader, stands)}`;
     return { ...counting(stands), sentence, ...remarks };
   };
@@ -52,9 +57,8 @@ function entriesOf(reader: ResourceReader, spec: unknown): Pick<HeldResource, "e
 }
 
 function remarksOf({ kind }: ResourceReader, title: string, value: unknown): Pick<HeldResource, "remarks"> {
-  if (kind !== "advertisements") return {};
-  const problems = annotationProblems(fieldOf(fieldOf(value, "metadata"), "annotations"));
-  return problems.length === 0 ? {} : { remarks: problems.map((problem) => `${title}: ${problem}`) };
+  const problems = annotationProblems(kind, value);
+  return problems.length === 0 ? {} : { remarks: problems.map(({ sentence }) => `${title}: ${sentence}`) };
 }
 
 /** Of a pool whatever can be read counts on, which goes without saying. */

@@ -21,7 +21,7 @@ class Reading {
   readonly #reading = new ClusterReading(this.#stores);
   #version = 0;
 
-  apply(kind: "pools" | "advertisements", object: MemoryObject, uid = object.metadata.name): this {
+  apply(kind: "pools" | "advertisements" | "nodes", object: MemoryObject, uid = object.metadata.name): this {
     this.#version++;
     this.#stores[kind].apply({
       ...object,
@@ -41,6 +41,10 @@ class Reading {
     return Object.fromEntries(
       pools.map(({ name, ranges }) => [name, ranges.flatMap((range) => prefixesOfRange(range).map(formatPrefix))]),
     );
+  }
+
+  get nodes() {
+    return this.#reading.read().nodes;
   }
 
   get interfaces(): Readonly<Record<string, readonly string[]>> {
@@ -89,6 +93,16 @@ describe("kube: refused resources", () => {
     const restarted = new Reading().apply("advertisements", bad);
     expect(restarted.interfaces).to.deep.equal({});
     expect(restarted.sentences[0]).to.match(/; it does not count$/);
+  });
+
+  it("a Node whose annotation is no value of it counts, with the default", () => {
+    const reading = new Reading();
+    const annotations = { "arpeggio.dev/step-down": "yes", "arpeggio.dev/ignore-cordon": "true" };
+    reading.apply("nodes", { metadata: { name: "n1", annotations }, spec: {}, status: {} });
+    expect(reading.sentences).to.deep.equal([
+      'Node n1: metadata.annotations["arpeggio.dev/step-down"] is "yes": must be false or true; the default, false, stands',
+    ]);
+    expect(reading.nodes.get("n1")).to.include({ wantsStepDown: false, ignoresCordon: true });
   });
 
   it("another object of the same name has no last good form", () => {
