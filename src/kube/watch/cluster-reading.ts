@@ -1,12 +1,24 @@
 /** What the stores of the kinds that decide hold, as a snapshot. What did not change since the last one is the same object. */
 import { isDeepStrictEqual } from "node:util";
 import { acceptPools, type ReadPool } from "../../desired/accept-pools.ts";
-import type { ClusterSnapshot, EndpointSliceFacts, PoolFacts, ServiceFacts } from "../../desired/snapshot.ts";
+import type {
+  AdvertisementFacts,
+  ClusterSnapshot,
+  EndpointSliceFacts,
+  PoolFacts,
+  ServiceFacts,
+} from "../../desired/snapshot.ts";
 import { SNAPSHOT_KINDS } from "../../desired/snapshot-difference.ts";
 import type { ResourceProblem } from "../watched.ts";
 import { type HeldResource, titleOf } from "./held-resource.ts";
 import { KINDS } from "./kinds.ts";
 import type { ObjectStore, StoredObject } from "./object-store.ts";
+
+/** An L2Advertisement as it counts, and which object of that name it is a form of. */
+export interface GoodForm {
+  readonly uid: string;
+  readonly facts: AdvertisementFacts;
+}
 
 export type SnapshotKind = (typeof SNAPSHOT_KINDS)[number];
 export type SnapshotStores = Readonly<Record<SnapshotKind, ObjectStore<HeldResource>>>;
@@ -18,12 +30,19 @@ export class ClusterReading {
   #snapshot: ClusterSnapshot | undefined;
   readonly #problems = new Map<SnapshotKind, readonly ResourceProblem[]>();
 
+  #goodForms: ReadonlyMap<string, GoodForm> = new Map();
+
   constructor(stores: SnapshotStores) {
     this.#stores = stores;
   }
 
   get problems(): readonly ResourceProblem[] {
     return [...this.#problems.values()].flat();
+  }
+
+  /** Of every advertisement that counts, by name: what stands in for one that is refused when its last good form is forgotten. */
+  get goodForms(): ReadonlyMap<string, GoodForm> {
+    return this.#goodForms;
   }
 
   /** The store of this kind holds something else. */
@@ -61,6 +80,7 @@ export class ClusterReading {
     for (const object of objects.values()) addProblems(found, kind, object);
     this.#problems.set(kind, found);
     if (kind === "pools") return this.#poolsOf(objects.values(), found);
+    if (kind === "advertisements") this.#goodForms = kept(this.#goodForms, goodFormsOf(objects.values()));
     const facts = new Map<string, unknown>();
     for (const { value } of objects.values()) {
       const { change } = value;
@@ -91,6 +111,16 @@ function readPool({ value }: StoredObject<HeldResource>): readonly ReadPool[] {
   return [{ facts, isRefused: sentence !== undefined, ...(entries === undefined ? {} : { entries }) }];
 }
 
+function goodFormsOf(objects: Iterable<StoredObject<HeldResource>>): ReadonlyMap<string, GoodForm> {
+  const forms = new Map<string, GoodForm>();
+  for (const { identity, value } of objects) {
+    const { change } = value;
+    if (change?.kind !== "advertisements" || change.facts === undefined) continue;
+    forms.set(change.key, { uid: identity.uid, facts: change.facts });
+  }
+  return forms;
+}
+
 function addProblems(found: ResourceProblem[], kind: SnapshotKind, object: StoredObject<HeldResource>): void {
   const { sentence, remarks } = object.value;
   if (sentence !== undefined) found.push(problemOf(kind, object, sentence));
@@ -112,14 +142,17 @@ function isOfAny({ namespace, serviceName }: EndpointSliceFacts, services: Reado
 }
 
 /** Equal facts stay the same objects, and a map of only such ones the same map. */
-function kept(before: Facts | undefined, next: Facts): Facts {
+function kept<Value>(
+  before: ReadonlyMap<string, Value> | undefined,
+  next: ReadonlyMap<string, Value>,
+): ReadonlyMap<string, Value> {
   if (before === undefined || before === next) return next;
-  const result = new Map<string, unknown>();
+  const result = new Map<string, Value>();
   let isSame = before.size === next.size;
   for (const [key, facts] of next) {
     const known = before.get(key);
     const isEqual = known === facts || isDeepStrictEqual(known, facts);
-    result.set(key, isEqual ? known : facts);
+    result.set(key, isEqual && known !== undefined ? known : facts);
     isSame &&= isEqual;
   }
   return isSame ? before : result;

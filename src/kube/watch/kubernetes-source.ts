@@ -7,10 +7,10 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import { notServedSentence, RESOURCE_READERS, type ResourceReader } from "../../desired/resource-readers.ts";
 import type { ClusterSnapshot } from "../../desired/snapshot.ts";
-import { SNAPSHOT_KINDS } from "../../desired/snapshot-difference.ts";
+import { SNAPSHOT_KINDS, type SnapshotChange } from "../../desired/snapshot-difference.ts";
 import type { ApiServer } from "../api-server.ts";
-import type { ResourceProblem, WatchedObjects, WatchedPod } from "../watched.ts";
-import { ClusterReading, type SnapshotKind } from "./cluster-reading.ts";
+import type { ObjectIdentity, ResourceProblem, WatchedObjects, WatchedPod } from "../watched.ts";
+import { ClusterReading, type GoodForm, type SnapshotKind } from "./cluster-reading.ts";
 import { heldResourceReader, titleOf } from "./held-resource.ts";
 import { KINDS, type KindName } from "./kinds.ts";
 import { type CachedReading, openSnapshotCache, type SnapshotCache } from "./snapshot-cache.ts";
@@ -69,6 +69,8 @@ export class KubernetesSource {
   readonly #notServed: readonly { readonly kind: string; readonly listed: ListedStore<undefined> }[];
   #cache: SnapshotCache | undefined;
   #cached: CachedReading | undefined;
+  /** From before the start. */
+  #goodForms: ReadonlyMap<string, GoodForm> = new Map();
   #snapshot: ClusterSnapshot | undefined;
   #saidProblems = "";
   /** Kinds that changed since they were told. */
@@ -94,7 +96,8 @@ export class KubernetesSource {
     this.#watches = watches;
     const held = (name: SnapshotKind) => {
       const kind = KINDS[name];
-      return watches.add(name, heldResourceReader(kind, READERS[name]), selectorOf(kind));
+      const remembered = (identity: ObjectIdentity) => this.#rememberedForm(name, identity);
+      return watches.add(name, heldResourceReader(kind, READERS[name], remembered), selectorOf(kind));
     };
     const services = held("services");
     this.#reading = new ClusterReading({
@@ -126,6 +129,8 @@ export class KubernetesSource {
   async start(): Promise<void> {
     const { cacheFolder, clock } = this.#options;
     this.#cache = await openSnapshotCache(cacheFolder, clock);
+    // Before anything is read: what is refused keeps its last good form.
+    this.#goodForms = (await this.#cache?.loadGoodForms()) ?? new Map();
     if (this.#isClosed) return;
     this.#watches.start();
     this.#lookForCache(clock.nowMs());
@@ -175,7 +180,7 @@ export class KubernetesSource {
     if (WATCHED_KINDS.some((kind) => changed.has(kind))) this.#guarded(() => onWatchedChange?.());
     if (this.#snapshot !== undefined && this.#cached === undefined) {
       const { source: _, ...slices } = this.#snapshot;
-      this.#cache?.offer({ ...slices, ...(pods === undefined ? {} : { pods }) });
+      this.#cache?.offer({ ...slices, goodForms: this.#reading.goodForms, ...(pods === undefined ? {} : { pods }) });
     }
   }
 
@@ -188,6 +193,12 @@ export class KubernetesSource {
     this.#snapshot = snapshot;
     this.#saidProblems = said;
     this.#options.onChange(snapshot, problems);
+  }
+
+  #rememberedForm(kind: SnapshotKind, { name, uid }: ObjectIdentity): SnapshotChange | undefined {
+    if (kind !== "advertisements") return undefined;
+    const form = this.#goodForms.get(name);
+    return form === undefined || form.uid !== uid ? undefined : { kind, key: name, facts: form.facts };
   }
 
   #bgpProblems(): readonly ResourceProblem[] {

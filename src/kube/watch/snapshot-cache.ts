@@ -7,8 +7,11 @@ import type { ClusterSnapshot } from "../../desired/snapshot.ts";
 import { SNAPSHOT_KINDS } from "../../desired/snapshot-difference.ts";
 import type { WatchedPod } from "../watched.ts";
 import { decodeSlice, encodeSlice } from "./cache-slice.ts";
+import type { GoodForm } from "./cluster-reading.ts";
 
-const SLICES = [...SNAPSHOT_KINDS, "pods"] as const;
+/** Beside the snapshot, each of use without the others. */
+const EXTRA_SLICES = ["pods", "goodForms"] as const;
+const SLICES = [...SNAPSHOT_KINDS, ...EXTRA_SLICES] as const;
 type SliceName = (typeof SLICES)[number];
 export type Slices = Readonly<Partial<Record<SliceName, ReadonlyMap<string, unknown>>>>;
 
@@ -60,19 +63,22 @@ export class SnapshotCache {
   async load(): Promise<CachedReading | undefined> {
     const maps = new Map<SliceName, ReadonlyMap<string, unknown>>();
     let savedMs = Number.POSITIVE_INFINITY;
-    for (const name of SLICES) {
+    for (const name of SNAPSHOT_KINDS) {
       const slice = await this.#loadSlice(name);
-      if (slice === undefined && name !== "pods") return undefined;
-      if (slice === undefined) continue;
+      if (slice === undefined) return undefined;
       savedMs = Math.min(savedMs, slice.savedMs);
       maps.set(name, slice.objects);
     }
-    if (this.#clock.wallMs() - savedMs > OLDEST_MS) return undefined;
-    const pods = maps.get("pods") as ReadonlyMap<string, WatchedPod> | undefined;
-    maps.delete("pods");
+    const pods = (await this.#loadSlice("pods"))?.objects as ReadonlyMap<string, WatchedPod> | undefined;
     // Each map was encoded from facts of its own kind.
     const snapshot = { source: "kubernetes", ...Object.fromEntries(maps) } as unknown as ClusterSnapshot;
     return { snapshot, savedMs, ...(pods === undefined ? {} : { pods }) };
+  }
+
+  /** Of the advertisements that counted when they were saved, by name; empty when there are none, or only old ones. */
+  async loadGoodForms(): Promise<ReadonlyMap<string, GoodForm>> {
+    const slice = await this.#loadSlice("goodForms");
+    return (slice?.objects ?? new Map()) as ReadonlyMap<string, GoodForm>;
   }
 
   /** What counts now. It is written soon, slices that are the same map as last time not at all. */
@@ -154,6 +160,7 @@ export class SnapshotCache {
     try {
       const path = this.#path(name);
       const { mtimeMs } = await stat(path);
+      if (this.#clock.wallMs() - mtimeMs > OLDEST_MS) return undefined;
       const objects = await decodeSlice(await readFile(path));
       return objects === undefined ? undefined : { objects, savedMs: mtimeMs };
     } catch {

@@ -39,12 +39,12 @@ export class MemoryApi implements ApiServer {
     return [...this.#watches].map(({ path }) => path).toSorted();
   }
 
-  /** Creates or replaces, with a new resourceVersion, and tells the watches. */
+  /** Creates or replaces, with a uid if it has none and a new resourceVersion, and tells the watches. */
   put(path: string, object: MemoryObject): void {
     const collection = this.#collection(path);
     const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
     const known = collection.get(key);
-    const stored = this.#stamped(object, known?.metadata["uid"] ?? `uid-${key}`);
+    const stored = this.#stamped(object, known?.metadata["uid"] ?? object.metadata["uid"] ?? `uid-${key}`);
     collection.set(key, stored);
     this.tell(path, { type: known === undefined ? "ADDED" : "MODIFIED", object: stored });
   }
