@@ -52,6 +52,9 @@ export const POOL_ANNOTATIONS = {
   reserveFor: "arpeggio.dev/reserve-for",
 } as const;
 
+/** The condition of a Service that the allocator writes. */
+export const ALLOCATED_CONDITION = "arpeggio.dev/Allocated";
+
 export const NAMESPACE_LABELS = {
   /** Kubernetes gives it to every namespace. */
   name: "kubernetes.io/metadata.name",

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { AddressSet } from "../../src/allocator/address-set.ts";
 import { parseDurationMs } from "../../src/allocator/duration.ts";
 import { lowestFree } from "../../src/allocator/free-address.ts";
+import { readNodeAddresses } from "../../src/allocator/node-addresses.ts";
 import { poolNumbers } from "../../src/allocator/pool-numbers.ts";
 import { PoolSet } from "../../src/allocator/pool-set.ts";
 import { type Ip, ipOfBigInt, ipToBigInt } from "../../src/net/ip.ts";
@@ -156,6 +157,20 @@ describe("PoolSet", () => {
     expect(pools.poolOf(ips("198.51.100.9"))?.name).to.equal("a");
     expect(pools.poolOf(ips("192.0.2.255"))).to.equal(undefined);
     expect(pools.poolAround(ip("192.0.2.255"))?.name).to.equal("a");
+  });
+});
+
+describe("readNodeAddresses", () => {
+  it("internal and external, of a Node of any form", () => {
+    const addresses = [
+      { type: "InternalIP", address: "192.0.2.1" },
+      { type: "ExternalIP", address: "2001:DB8::1" },
+      { type: "Hostname", address: "n1" },
+      { type: "InternalIP" },
+    ];
+    expect(readNodeAddresses({ status: { addresses } })).to.deep.equal(["192.0.2.1", "2001:db8::1"]);
+    for (const node of [undefined, null, 3, {}, { status: null }, { status: { addresses: 3 } }])
+      expect(readNodeAddresses(node)).to.deep.equal([]);
   });
 });
 

@@ -1,0 +1,140 @@
+/**
+ * Who has which address, with which key and ports. Made from the Services on every complete list; between two lists the entry of one
+ * Service is replaced by what it says now. Nothing is counted: what is in use is a set.
+ */
+import { createdMsOf } from "../desired/creation.ts";
+import { compareText } from "../desired/text-order.ts";
+import { compareIps, type Ip } from "../net/ip.ts";
+import { AddressSet } from "./address-set.ts";
+import type { ServiceKey } from "./service.ts";
+import { type Clash, clashOf, type Sharing, sharingGroup } from "./sharing.ts";
+
+/** Of two Services the one that was created first, then the first by name, is the older. */
+export interface Age {
+  readonly createdAt: string;
+  readonly key: ServiceKey;
+}
+
+export interface Holder extends Age {
+  /** Each once. */
+  readonly addresses: readonly Ip[];
+  readonly sharing: Sharing;
+}
+
+/** One Service that stands in another's way on an address. */
+export interface AddressClash {
+  readonly address: Ip;
+  readonly holder: Holder;
+  readonly clash: Clash;
+}
+
+/** What a decision may ask of the book. */
+export interface BookView {
+  readonly used: AddressSet;
+  holdersOf(ip: Ip): readonly Holder[];
+  /** Addresses of which some holder has this key and policy, in no order. */
+  sharedBy(sharing: Sharing): Iterable<Ip>;
+}
+
+export class Book implements BookView {
+  readonly used: AddressSet;
+  readonly #holders = new Map<ServiceKey, Holder>();
+  readonly #byAddress = new Map<Ip, Holder[]>();
+  readonly #byGroup = new Map<string, Set<Ip>>();
+
+  constructor(holders: Iterable<Holder> = []) {
+    const all = [...holders];
+    this.used = new AddressSet(all.flatMap(({ addresses }) => addresses));
+    for (const holder of all) this.put(holder);
+  }
+
+  holder(key: ServiceKey): Holder | undefined {
+    return this.#holders.get(key);
+  }
+
+  holdersOf(ip: Ip): readonly Holder[] {
+    return this.#byAddress.get(ip) ?? [];
+  }
+
+  sharedBy(sharing: Sharing): Iterable<Ip> {
+    return this.#byGroup.get(sharingGroup(sharing) ?? "") ?? [];
+  }
+
+  /** In place of what the Service had before. Without an address it is forgotten. */
+  put(holder: Holder): void {
+    this.remove(holder.key);
+    if (holder.addresses.length === 0) return;
+    this.#holders.set(holder.key, holder);
+    const group = sharingGroup(holder.sharing);
+    for (const ip of holder.addresses) {
+      const others = this.#byAddress.get(ip);
+      if (others === undefined) this.#byAddress.set(ip, [holder]);
+      else others.push(holder);
+      this.used.add(ip);
+      if (group !== undefined) addTo(this.#byGroup, group, ip);
+    }
+  }
+
+  remove(key: ServiceKey): void {
+    const holder = this.#holders.get(key);
+    if (holder === undefined) return;
+    this.#holders.delete(key);
+    const group = sharingGroup(holder.sharing);
+    for (const ip of holder.addresses) {
+      const others = this.holdersOf(ip).filter((other) => other !== holder);
+      if (others.length === 0) {
+        this.#byAddress.delete(ip);
+        this.used.delete(ip);
+      } else this.#byAddress.set(ip, others);
+      if (group !== undefined && !others.some(({ sharing }) => sharingGroup(sharing) === group))
+        removeFrom(this.#byGroup, group, ip);
+    }
+  }
+
+  /** Every address that somebody has, ascending, IPv4 first. */
+  addresses(): readonly Ip[] {
+    return [...this.#byAddress.keys()].toSorted(compareIps);
+  }
+}
+
+/** Who stands in the way of a Service that would take the address; every holder counts. */
+export function clashesOn(address: Ip, sharing: Sharing, book: BookView): readonly AddressClash[] {
+  return clashesWith(address, sharing, book.holdersOf(address));
+}
+
+/**
+ * Who stands in the way of a Service that has the address already: only those that have it by right, which are, from the oldest on,
+ * each that may share with all before it. So of strangers the oldest keeps the address, and what one has no right to hurts nobody.
+ */
+export function olderClashesOn(address: Ip, own: Age, sharing: Sharing, book: BookView): readonly AddressClash[] {
+  const older = book.holdersOf(address).filter((holder) => holder.key !== own.key && compareAge(holder, own) < 0);
+  if (older.length === 0) return [];
+  const rightful: Holder[] = [];
+  for (const holder of older.toSorted(compareAge)) {
+    if (clashesWith(address, holder.sharing, rightful).length === 0) rightful.push(holder);
+  }
+  return clashesWith(address, sharing, rightful);
+}
+
+export function compareAge(a: Age, b: Age): number {
+  return createdMsOf(a.createdAt) - createdMsOf(b.createdAt) || compareText(a.key, b.key);
+}
+
+function clashesWith(address: Ip, sharing: Sharing, holders: readonly Holder[]): readonly AddressClash[] {
+  return holders.flatMap((holder) => {
+    const clash = clashOf(sharing, holder.sharing);
+    return clash === undefined ? [] : [{ address, holder, clash }];
+  });
+}
+
+function addTo(groups: Map<string, Set<Ip>>, group: string, ip: Ip): void {
+  const found = groups.get(group);
+  if (found === undefined) groups.set(group, new Set([ip]));
+  else found.add(ip);
+}
+
+function removeFrom(groups: Map<string, Set<Ip>>, group: string, ip: Ip): void {
+  const found = groups.get(group);
+  found?.delete(ip);
+  if (found?.size === 0) groups.delete(group);
+}
