@@ -1,13 +1,15 @@
 /** What `arpeggio` does with a command line: asks the speakers, and says what is to be printed. */
 import { setTimeout as pause } from "node:timers/promises";
 import { type ClusterDecisionDocument, ClusterDecisionSchema } from "../api/cluster-decision.ts";
+import { ClusterServiceDecisionSchema } from "../api/cluster-service-decision.ts";
 import { type ClusterStatusDocument, ClusterStatusSchema } from "../api/cluster-status.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import { compileCheck } from "../src/http/document-check.ts";
 import { type Door, readAddresses, readStatuses } from "./ask.ts";
-import { formatClusterDecision } from "./decision-text.ts";
+import { formatClusterDecision, formatServiceDecision } from "./decision-text.ts";
 import { formatHelp, formatVersion } from "./help.ts";
 import { mergeDecision } from "./merge-decision.ts";
+import { addressesOf, mergeServiceDecision } from "./merge-service.ts";
 import { mergeStatus } from "./merge-status.ts";
 import { parseCommandLine, type Run, type Speakers } from "./options.ts";
 import { formatClusterStatus } from "./status-text.ts";
@@ -35,6 +37,7 @@ interface Answer {
 
 const checkStatus = compileCheck("cluster status", ClusterStatusSchema);
 const checkDecision = compileCheck("cluster decision", ClusterDecisionSchema);
+const checkServiceDecision = compileCheck("cluster service decision", ClusterServiceDecisionSchema);
 
 /** Never rejects because of a user's or a speaker's fault. */
 export async function runCommand(words: readonly string[]): Promise<Ending> {
@@ -75,9 +78,30 @@ async function ask({ question, output }: Run, doors: readonly Door[]): Promise<A
     if (output === "json") checkStatus(status);
     return { ...soundness(status), text: output === "json" ? json(status) : formatClusterStatus(status) };
   }
+  if (question.kind === "why-service") return askOfService(question.service, output, doors, at);
   const decision = mergeDecision(question.address, await readAddresses(doors, question.address), at);
   if (output === "json") checkDecision(decision);
   return { ...soundness(decision), text: output === "json" ? json(decision) : formatClusterDecision(decision) };
+}
+
+async function askOfService(
+  service: string,
+  output: Run["output"],
+  doors: readonly Door[],
+  at: string,
+): Promise<Answer> {
+  const readings = await readStatuses(doors);
+  const decisions: ClusterDecisionDocument[] = [];
+  for (const address of addressesOf(service, readings)) {
+    decisions.push(mergeDecision(address, await readAddresses(doors, address), at));
+  }
+  const decision = mergeServiceDecision(service, readings, decisions, at);
+  if (output === "json") checkServiceDecision(decision);
+  return {
+    hasProblems: decision.problems.length > 0,
+    isWhole: readings.every(({ answer }) => answer.ok) && decisions.every((one) => soundness(one).isWhole),
+    text: output === "json" ? json(decision) : formatServiceDecision(decision),
+  };
 }
 
 function soundness({ problems, speakers }: ClusterStatusDocument | ClusterDecisionDocument): Omit<Answer, "text"> {

@@ -1,20 +1,33 @@
-/** `arpeggio why ADDRESS` as text: the leader's decision, then what the others say if that is something else. Pure. */
+/** `arpeggio why` as text: the leader's decision, then what the others say if that is something else. Pure. */
 import type { ClusterDecisionDocument } from "../api/cluster-decision.ts";
+import type { ClusterServiceDecisionDocument } from "../api/cluster-service-decision.ts";
 import { formatAddress } from "../src/http/address-text.ts";
 import { formatTable } from "../src/http/table.ts";
 import { formatProblems, reachedColumn } from "./status-text.ts";
 
 type ViewEntry = ClusterDecisionDocument["speakers"][number];
 
-export function formatClusterDecision({ decision, speakers, problems }: ClusterDecisionDocument): string {
-  const verdict = speakers.length === 1 ? "the speaker answers" : `all ${speakers.length} speakers say the same`;
-  return [
-    decision === undefined ? "" : formatAddress(decision),
-    areOfOneMind(speakers) ? "" : formatViews(speakers),
-    formatProblems(problems, verdict),
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+export function formatClusterDecision(document: ClusterDecisionDocument): string {
+  return joined([...decisionParts(document), formatProblems(document.problems, verdictOf(document))]);
+}
+
+/** One address after the other; what is wrong with any comes last. */
+export function formatServiceDecision({ decisions, problems }: ClusterServiceDecisionDocument): string {
+  const [first] = decisions;
+  const verdict = first === undefined ? "" : verdictOf(first);
+  return joined([...decisions.flatMap(decisionParts), formatProblems(problems, verdict)]);
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function decisionParts({ decision, speakers }: ClusterDecisionDocument): readonly string[] {
+  return [decision === undefined ? "" : formatAddress(decision), areOfOneMind(speakers) ? "" : formatViews(speakers)];
+}
+
+function verdictOf({ speakers }: ClusterDecisionDocument): string {
+  return speakers.length === 1 ? "the speaker answers" : `all ${speakers.length} speakers say the same`;
 }
 
 function areOfOneMind(speakers: readonly ViewEntry[]): boolean {

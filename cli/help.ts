@@ -11,12 +11,14 @@ export function formatHelp(): string {
 Asks every speaker who leads which address, and why. Reads only.
 
 usage: arpeggio status [option]…
-       arpeggio why ADDRESS [option]…
+       arpeggio why ADDRESS|NAMESPACE/SERVICE [option]…
 The same as kubectl arpeggio …, if kubectl-arpeggio is in the PATH.
 
   status        All speakers and all addresses, and who disagrees.
   why ADDRESS   The leader's decision about one address: every candidate with
                 rank and tier, every other member with the reason against it.
+  why NAMESPACE/SERVICE
+                The same for every address of the Service.
 
   -n, --namespace=NAME
         Namespace of the speakers. Default: ${DEFAULT_NAMESPACE}.
@@ -36,7 +38,7 @@ The same as kubectl arpeggio …, if kubectl-arpeggio is in the PATH.
   -h, --help
 
 exit code: 0  every speaker that was asked answers, is ready, and agrees
-           1  one of them does not, or none knows the ADDRESS
+           1  one of them does not, or none knows the ADDRESS or SERVICE
            2  the command line is wrong
 An address that nobody leads is an answer like any other: exit code 0.
 `;

@@ -24,7 +24,11 @@ export type SpeakerUrl =
 
 export interface Run {
   readonly kind: "run";
-  readonly question: { readonly kind: "status" } | { readonly kind: "why"; readonly address: Ip };
+  readonly question:
+    | { readonly kind: "status" }
+    | { readonly kind: "why"; readonly address: Ip }
+    /** `namespace/name` */
+    | { readonly kind: "why-service"; readonly service: string };
   readonly output: "text" | "json";
   readonly speakers: Speakers;
 }
@@ -47,6 +51,10 @@ const OPTIONS = {
 } as const;
 
 const OF_PODS = ["namespace", "selector", "kubeconfig", "context"] as const;
+
+const COMMANDS = "status, why ADDRESS, why NAMESPACE/SERVICE";
+/** Two labels of RFC 1123: what Kubernetes lets namespaces and Services be called. */
+const SERVICE_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\/[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** The HTTP port of a speaker. */
 const SPEAKER_PORT = 17472;
@@ -88,7 +96,7 @@ function readQuestion(positionals: readonly string[], problems: string[]): Run["
   if (surplus !== undefined) problems.push(`"${surplus}" is one word too many`);
   switch (command) {
     case undefined:
-      problems.push("a command is missing: status, or why ADDRESS");
+      problems.push(`a command is missing: ${COMMANDS}`);
       return undefined;
     case "status":
       return { kind: "status" };
@@ -96,11 +104,13 @@ function readQuestion(positionals: readonly string[], problems: string[]): Run["
       const [text] = rest;
       const address = parseIp(text ?? "");
       if (address !== undefined) return { kind: "why", address };
-      problems.push(text === undefined ? "why needs an IP address" : `"${text}" is no IP address`);
+      if (text !== undefined && SERVICE_NAME.test(text)) return { kind: "why-service", service: text };
+      const needed = "an IP address or NAMESPACE/SERVICE";
+      problems.push(text === undefined ? `why needs ${needed}` : `"${text}" is not ${needed}`);
       return undefined;
     }
     default:
-      problems.push(`"${command}" is not a command; there are: status, and why ADDRESS`);
+      problems.push(`"${command}" is not a command; there are: ${COMMANDS}`);
       return undefined;
   }
 }

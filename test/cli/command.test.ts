@@ -4,6 +4,10 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { afterEach } from "mocha";
 import { ClusterDecisionSchema } from "../../api/cluster-decision.ts";
+import {
+  type ClusterServiceDecisionDocument,
+  ClusterServiceDecisionSchema,
+} from "../../api/cluster-service-decision.ts";
 import { ClusterStatusSchema } from "../../api/cluster-status.ts";
 import type { StatusDocument } from "../../api/status.ts";
 import { runCommand } from "../../cli/command.ts";
@@ -14,6 +18,8 @@ import type { Ip } from "../../src/net/ip.ts";
 import { ADDRESS } from "../http/example-documents.ts";
 import { seenBy, statusOf } from "./documents.ts";
 
+/** Addresses that the speakers have a decision about. */
+const KNOWN: readonly string[] = [ADDRESS.address, "192.0.2.100"];
 const LOOPBACK = "127.0.0.1" as Ip;
 
 async function urls(...opened: readonly Promise<string>[]): Promise<string> {
@@ -34,7 +40,9 @@ describe("arpeggio, the command", () => {
         version: "1.2.3",
         readStatus: status,
         readAddress: (ip) =>
-          ip === ADDRESS.address ? { ...ADDRESS, node, state: node === "n1" ? "leading" : "follower" } : undefined,
+          KNOWN.includes(ip)
+            ? { ...ADDRESS, address: ip, node, state: node === "n1" ? "leading" : "follower" }
+            : undefined,
         health: () => ({ ok: true, sentence: "ok" }),
         readiness: () => ({ ok: status().ready.isReady, sentences: [] }),
         metrics: () => Promise.resolve(""),
@@ -173,10 +181,45 @@ describe("arpeggio, the command", () => {
     expect(exitCode).to.equal(1);
   });
 
+  it("prints the decision about every address of a Service, and as JSON that fits its schema", async () => {
+    const [first, second] = ["192.0.2.100", ADDRESS.address] as const;
+    const addresses = (node: string) => [
+      seenBy(node, first),
+      seenBy(node, second),
+      seenBy(node, "192.0.2.101", { services: ["default/web-2", "other/web"] }),
+    ];
+    const speakers = ["n1", "n2"].map((node) => speaker(() => statusOf(node, { addresses: addresses(node) })));
+    const where = await urls(...speakers);
+    const { exitCode, output } = await runCommand(["why", "default/web", where]);
+    expect(output.split("\n").filter((line) => line.startsWith("address "))).to.deep.equal([
+      `address  ${first}`,
+      `address  ${second}`,
+    ]);
+    expect(output).to.match(/\n\nall 2 speakers say the same\n$/);
+    expect(exitCode).to.equal(0);
+    const json = await runCommand(["why", "default/web", where, "-o", "json"]);
+    const document = JSON.parse(json.output) as ClusterServiceDecisionDocument;
+    compileCheck("decision", ClusterServiceDecisionSchema)(document);
+    expect(document.service).to.equal("default/web");
+    expect(document.decisions.map(({ address, decision }) => [address, decision?.leader])).to.deep.equal([
+      [first, "n1"],
+      [second, "n1"],
+    ]);
+  });
+
+  it("ends with 1 for a Service that no speaker knows an address of", async () => {
+    const where = await urls(...["n1", "n2"].map((node) => speaker(() => statusOf(node))));
+    const { exitCode, output } = await runCommand(["why", "default/wbe", where]);
+    expect(output).to.equal(
+      "! Service default/wbe has no address: so say n1 and n2. Is there such a Service, of type LoadBalancer, with an address in its status?\n",
+    );
+    expect(exitCode).to.equal(1);
+  });
+
   it("ends with 2 and every problem when the command line is wrong", async () => {
     const { exitCode, output, complaint } = await runCommand(["why", "web", "-o", "yaml"]);
     expect(complaint).to.equal(
-      'arpeggio: "web" is no IP address\narpeggio: --output is "yaml", but can be text or json\narpeggio: arpeggio --help explains\n',
+      'arpeggio: "web" is not an IP address or NAMESPACE/SERVICE\narpeggio: --output is "yaml", but can be text or json\narpeggio: arpeggio --help explains\n',
     );
     expect({ exitCode, output }).to.deep.equal({ exitCode: 2, output: "" });
   });

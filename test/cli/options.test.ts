@@ -22,6 +22,10 @@ describe("parseCommandLine", () => {
       invocation: { ...STATUS, question: { kind: "why", address: "2001:db8::1" } },
     },
     {
+      words: "why shop/web-2",
+      invocation: { ...STATUS, question: { kind: "why-service", service: "shop/web-2" } },
+    },
+    {
       words: "status --urls=http://n1.example.org,http://[2001:db8::1]:80/,http://192.0.2.1:80,unix:/run/http.sock",
       invocation: {
         ...STATUS,
@@ -45,15 +49,18 @@ describe("parseCommandLine", () => {
   }
 
   for (const { words, problems } of [
-    { words: "", problems: ["a command is missing: status, or why ADDRESS"] },
-    { words: "doctor", problems: ['"doctor" is not a command; there are: status, and why ADDRESS'] },
+    { words: "", problems: ["a command is missing: status, why ADDRESS, why NAMESPACE/SERVICE"] },
+    { words: "doctor", problems: ['"doctor" is not a command; there are: status, why ADDRESS, why NAMESPACE/SERVICE'] },
     { words: "status 192.0.2.1", problems: ['"192.0.2.1" is one word too many'] },
-    { words: "why", problems: ["why needs an IP address"] },
-    { words: "why web", problems: ['"web" is no IP address'] },
+    { words: "why", problems: ["why needs an IP address or NAMESPACE/SERVICE"] },
+    { words: "why web", problems: ['"web" is not an IP address or NAMESPACE/SERVICE'] },
+    { words: "why Shop/web", problems: ['"Shop/web" is not an IP address or NAMESPACE/SERVICE'] },
+    { words: "why shop/web/http", problems: ['"shop/web/http" is not an IP address or NAMESPACE/SERVICE'] },
+    { words: "why shop/", problems: ['"shop/" is not an IP address or NAMESPACE/SERVICE'] },
     { words: "why 192.0.2.1 192.0.2.2", problems: ['"192.0.2.2" is one word too many'] },
     {
       words: "why web -o yaml",
-      problems: ['"web" is no IP address', '--output is "yaml", but can be text or json'],
+      problems: ['"web" is not an IP address or NAMESPACE/SERVICE', '--output is "yaml", but can be text or json'],
     },
     { words: "status --urls=,", problems: ["--urls names no speaker"] },
     {

@@ -21,6 +21,12 @@ describe("kubectl arpeggio on a cluster", () => {
       const why = await arpeggio(["why", trial.ipv6]);
       expect(why.output).to.include(`leader   ${leader} for `);
       expect(why.output).to.match(/\nall 3 speakers say the same\n$/);
+      const ofService = await arpeggio(["why", `${SCENE_NAMESPACE}/${trial.name}`]);
+      const told = [...ofService.output.matchAll(/^address {2}(\S+)\nleader {3}(\S+) for /gm)];
+      expect(told.map(([, address, node]) => [address, node])).to.deep.equal([
+        [trial.ipv4, leader],
+        [trial.ipv6, leader],
+      ]);
       const status = await trial.until("all agree", 20_000, async () => {
         const { exitCode, output } = await arpeggio(["status"]);
         return exitCode === 0 && output;
