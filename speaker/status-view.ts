@@ -6,6 +6,7 @@ import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { compareIps, familyOf, type Ip } from "../src/net/ip.ts";
 import { formatPrefix } from "../src/net/prefix.ts";
+import { segmentProblems } from "./shared-segments.ts";
 import type { Speaker } from "./speaker.ts";
 import type { WireStatus } from "./thread-messages.ts";
 
@@ -100,8 +101,11 @@ function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonl
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function linksOf({ council }: Speaker, { nowMs, linkProblems }: StatusContext): WireStatus["links"] {
-  return council.links(nowMs).map((judged) => {
+function linksOf({ council, announcer }: Speaker, { nowMs, linkProblems }: StatusContext): WireStatus["links"] {
+  const links = council.links(nowMs);
+  const nameOf = (index: number): string => links.find(({ link }) => link.index === index)?.link.name ?? String(index);
+  const onOneSegment = segmentProblems(announcer.sharedSegments(), nameOf);
+  return links.map((judged) => {
     const { reason } = judged;
     return {
       name: judged.link.name,
@@ -110,7 +114,7 @@ function linksOf({ council }: Speaker, { nowMs, linkProblems }: StatusContext): 
       prefixes: judged.link.prefixes.map(formatPrefix),
       isUsable: judged.isUsable,
       ...(reason === undefined ? {} : { reason }),
-      problems: [...(linkProblems.get(judged.link.index) ?? [])],
+      problems: [...(linkProblems.get(judged.link.index) ?? []), ...(onOneSegment.get(judged.link.index) ?? [])],
     };
   });
 }

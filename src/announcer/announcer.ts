@@ -144,6 +144,11 @@ export class Announcer {
     this.#replan();
   }
 
+  /** Of this node's usable links. */
+  get sharedSegments(): readonly SharedSegment[] {
+    return this.#sharedSegments;
+  }
+
   #replan(): void {
     this.#book.replan();
     const { sharedSegments } = this.#links.topology();

@@ -3,6 +3,7 @@ import type { Family } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 import { Announcer } from "./announcer.ts";
 import type { GroupPort, PacketPort } from "./packet-port.ts";
+import type { SharedSegment } from "./plan.ts";
 import type {
   AddressState,
   AnnouncerCounters,
@@ -75,6 +76,10 @@ export class AnnouncerDriver {
 
   addressStates(): readonly AddressState[] {
     return this.#announcer.addressStates();
+  }
+
+  sharedSegments(): readonly SharedSegment[] {
+    return this.#announcer.sharedSegments;
   }
 
   counters(): AnnouncerCounters & { readonly received: FrameCounts; readonly sent: FrameCounts } {

@@ -159,6 +159,9 @@ describe("Announcer and its links", () => {
     expect(rig.duties(duty(VIP, "lead"))).to.include("filter eth1 [192.0.2.10]");
     expect(rig.receive(2, REQUEST).verdict).to.equal("not-answered-here");
     expect(rig.links(twin, link(1))).to.deep.equal([]);
+    expect(rig.announcer.sharedSegments).to.deep.equal([{ linkIndex: 1, silentLinkIndex: 2 }]);
+    rig.links(link(1));
+    expect(rig.announcer.sharedSegments).to.deep.equal([]);
   });
   it("learns it from a frame that one link hears of the other, until either goes down", () => {
     const rig = new Rig();
