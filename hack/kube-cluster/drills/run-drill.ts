@@ -27,7 +27,7 @@ export async function runKubeDrill(cluster: Cluster, drill: KubeDrill): Promise<
 async function observe(scene: KubeScene, drill: KubeDrill): Promise<KubeFigures> {
   if (drill.beginsInSilence) scene.beginInSilence();
   else {
-    await scene.agree();
+    await scene.settle();
     await scene.begin();
   }
   const { name: oldNode, mac: oldMac } = scene.leader;

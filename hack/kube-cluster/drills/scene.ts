@@ -29,6 +29,7 @@ import { waitForAgreement, waitForSpeakers } from "./speakers.ts";
 /** A drain and a policy need that many. */
 const LEAST_NODES = 3;
 const AGREE_TIMEOUT_MS = 60_000;
+const FRESH_ENDPOINTS_MS = 3_000;
 const TAKE_OVER_TIMEOUT_MS = 30_000;
 
 export class KubeScene {
@@ -70,6 +71,12 @@ export class KubeScene {
   /** Until the speakers of these nodes agree and none settles; remembers the leader. */
   async agree(nodes: readonly Host[] = this.nodes): Promise<void> {
     this.#leader = await waitForAgreement(nodes, this.addresses, AGREE_TIMEOUT_MS);
+  }
+
+  /** As `agree`, when no endpoint is fresh any more: under policy Local one that has just turned ready moves the address 2 s later. */
+  async settle(): Promise<void> {
+    if (this.service.policy === "Local") await sleep(FRESH_ENDPOINTS_MS);
+    await this.agree();
   }
 
   /** Requests and probes run, and have been answered for a while. */
