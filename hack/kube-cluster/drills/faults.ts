@@ -26,6 +26,8 @@ const CUT_INTERVAL_MS = 1_000;
 /** The whole of `api-away`, and what happens when in it. */
 const AWAY_MS = 120_000;
 const LEADER_DIES_AFTER_MS = 30_000;
+/** A killed leader is followed within this time; restarted, it settles for longer than that. */
+const DEATH_MS = 9_000;
 const SPEAKER_RESTARTS_AFTER_MS = 70_000;
 /** The API server is back and its store is not: it answers with errors. */
 const ERRORS_MS = 10_000;
@@ -127,6 +129,9 @@ async function apiAway(scene: KubeScene): Promise<KubeDeed> {
   killSpeaker(cluster, scene.leader);
   await scene.takeOver(deathMs);
   await sleepUntil(deedMs + SPEAKER_RESTARTS_AFTER_MS);
+  // By now the one that died is back, and leads again if it is the best.
+  await scene.agree();
+  const restartMs = monotonicMs();
   const [other] = scene.others;
   if (other !== undefined) killSpeaker(cluster, other);
   await sleepUntil(deedMs + AWAY_MS);
@@ -142,7 +147,9 @@ async function apiAway(scene: KubeScene): Promise<KubeDeed> {
     deedMs,
     movesBetween: {
       movesBeforeDeath: [deedMs, deathMs],
-      movesAfterDeath: [deathMs, returnMs],
+      movesAtDeath: [deathMs, deathMs + DEATH_MS],
+      movesAtComeback: [deathMs + DEATH_MS, restartMs],
+      movesAtRestart: [restartMs, returnMs],
       movesAfterReturn: [returnMs, endMs],
     },
   };
