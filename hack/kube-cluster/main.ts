@@ -20,7 +20,7 @@ const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N 
        hack/kube node NAME COMMAND...  inside a node
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
        hack/kube image                 builds the speaker's image anew and imports it on every node of a running cluster
-       hack/kube drill NAME…|all [--json] [--records FOLDER]
+       hack/kube drill NAME…|all [--json] [--records FOLDER] [--minutes N]
        hack/kube audit                 what Arpeggio asked of the API server so far, beside what it may; fails if anything was refused
        hack/kube down                  leaves nothing behind
   --name NAME  another cluster beside the first; before the command
@@ -38,6 +38,7 @@ interface Request {
   readonly isBare: boolean;
   readonly isJson: boolean;
   readonly records: string | undefined;
+  readonly minutes: number;
   readonly command: string;
   /** What follows the command, as it was written. */
   readonly rest: readonly string[];
@@ -56,6 +57,7 @@ function readRequest(argv: readonly string[]): Request {
       name: { type: "string", default: DEFAULT_NAME },
       nodes: { type: "string", default: String(DEFAULT_NODES) },
       records: { type: "string" },
+      minutes: { type: "string", default: "10" },
       json: { type: "boolean", default: false },
       bare: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -63,9 +65,12 @@ function readRequest(argv: readonly string[]): Request {
   });
   const nodes = Number(values.nodes);
   if (!Number.isInteger(nodes) || nodes < 1) throw usageError(`--nodes is a number from 1 on, not ${values.nodes}`);
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw usageError(`--minutes is a number above 0, not ${values.minutes}`);
   return {
     name: values.name,
     nodes,
+    minutes,
     isBare: values.bare,
     isJson: values.json,
     records: values.records,

@@ -3,6 +3,7 @@ import { type Grants, MAKE_KEY_GRANTS, SPEAKER_GRANTS } from "../../api/rbac.ts"
 import { type AuditRequest, parseAuditLine } from "../../hack/kube-cluster/audit/audit-log.ts";
 import { type Comparison, compareRights, unusedOf } from "../../hack/kube-cluster/audit/compare-rights.ts";
 import { formatComparison, formatRight, summaryOf } from "../../hack/kube-cluster/audit/rights-report.ts";
+import { auditRequest } from "./audit-request.ts";
 
 const GRANTS: Grants = {
   serviceAccount: "arpeggio-speaker",
@@ -18,23 +19,8 @@ const START_MS = Date.parse("2026-11-29T23:40:00.000Z");
 /** As the API server of Kubernetes 1.36 wrote it. */
 const SERVER_SIDE_APPLY = `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"e4e541d5-db72-40ac-a093-d2fb8509430f","stage":"ResponseComplete","requestURI":"/apis/metallb.io/v1beta1/namespaces/metallb-system/configurationstates/speaker-n1/status?fieldManager=configReconciler&force=true","verb":"patch","user":{"username":"system:serviceaccount:metallb-system:arpeggio-speaker","uid":"7a7fc20d-4193-4953-8a2a-2f11860c0142","groups":["system:serviceaccounts","system:serviceaccounts:metallb-system","system:authenticated"],"extra":{"authentication.kubernetes.io/credential-id":["JTI=e7732d9a-d9a9-4d52-ae0d-07eb81563559"],"authentication.kubernetes.io/node-name":["n1"],"authentication.kubernetes.io/pod-name":["arpeggio-speaker-c8774"]}},"sourceIPs":["192.0.2.11"],"userAgent":"arpeggio-speaker/0.0.0","objectRef":{"resource":"configurationstates","namespace":"metallb-system","name":"speaker-n1","apiGroup":"metallb.io","apiVersion":"v1beta1","subresource":"status"},"responseStatus":{"metadata":{},"code":200},"requestReceivedTimestamp":"2026-11-29T23:40:13.242916Z","stageTimestamp":"2026-11-29T23:40:13.260825Z","annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":"RBAC: allowed by RoleBinding"}}`;
 
-let made = 0;
-
 function request(verb: string, resource: string | undefined, others: Partial<AuditRequest> = {}): AuditRequest {
-  return {
-    id: `request-${made++}`,
-    atMs: START_MS,
-    user: "system:serviceaccount:metallb-system:arpeggio-speaker",
-    pod: "arpeggio-speaker-a",
-    verb,
-    apiGroup: "",
-    resource,
-    namespace: undefined,
-    path: "/",
-    code: 200,
-    isAllowed: true,
-    ...others,
-  };
+  return auditRequest({ verb, resource, ...others });
 }
 
 const patch = request("patch", "servicel2statuses/status", { apiGroup: "metallb.io", namespace: "metallb-system" });

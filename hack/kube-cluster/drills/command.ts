@@ -5,6 +5,7 @@ import { ArpeggioError } from "../../../src/base/errors.ts";
 import { formatRuns } from "../../netlab/report.ts";
 import type { Cluster } from "../topology.ts";
 import { KUBE_DRILLS } from "./drills.ts";
+import { idleDrill } from "./idle.ts";
 import { type KubeFigures, runKubeDrill } from "./run-drill.ts";
 import { clearStage, setStage } from "./scene.ts";
 
@@ -13,13 +14,18 @@ export interface DrillOptions {
   readonly isJson: boolean;
   /** Folder that gets every request and frame of a drill, as NAME.json. */
   readonly records: string | undefined;
+  /** How long the drill `idle` looks on. */
+  readonly minutes: number;
 }
 
+/** The one drill without a deed, without requests and probes. */
+const IDLE = "idle";
+const NAMES = [...Object.keys(KUBE_DRILLS), IDLE];
+
 export async function drill(cluster: Cluster, names: readonly string[], options: DrillOptions): Promise<void> {
-  const wanted = names.includes("all") ? Object.keys(KUBE_DRILLS) : names;
-  const unknown = wanted.find((name) => KUBE_DRILLS[name] === undefined);
-  if (wanted.length === 0 || unknown !== undefined) {
-    throw new ArpeggioError("ERR_CONFIG_INVALID", `drills are all, ${Object.keys(KUBE_DRILLS).join(", ")}`);
+  const wanted = names.includes("all") ? NAMES : names;
+  if (wanted.length === 0 || wanted.some((name) => !NAMES.includes(name))) {
+    throw new ArpeggioError("ERR_CONFIG_INVALID", `drills are all, ${NAMES.join(", ")}`);
   }
   await setStage(cluster);
   try {
@@ -30,11 +36,17 @@ export async function drill(cluster: Cluster, names: readonly string[], options:
 }
 
 export function drillLines(): string {
-  const lines = Object.entries(KUBE_DRILLS).map(([name, { does }]) => `  ${name.padEnd(20)} ${does}\n`);
-  return lines.join("");
+  const lines = Object.entries(KUBE_DRILLS).map(([name, { does }]) => [name, does]);
+  const idle = [
+    IDLE,
+    "100 Services, to which nothing happens for --minutes (10): what is asked of the API server all the same",
+  ];
+  return [...lines, idle].map(([name = "", does]) => `  ${name.padEnd(20)} ${does}\n`).join("");
 }
 
-async function runAndPrint(cluster: Cluster, name: string, { isJson, records }: DrillOptions): Promise<void> {
+async function runAndPrint(cluster: Cluster, name: string, options: DrillOptions): Promise<void> {
+  const { isJson, records, minutes } = options;
+  if (name === IDLE) return idleDrill(cluster, minutes, isJson);
   const found = KUBE_DRILLS[name];
   if (found === undefined) return;
   const result = await runKubeDrill(cluster, found);
