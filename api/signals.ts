@@ -18,12 +18,13 @@ const code = (text: string): string => `\`${text}\``;
 export const SIGNALS: readonly Signal[] = [
   {
     signal: `Node ${code("spec.unschedulable")} (${code("kubectl cordon")}), taint ${code(NODE_TAINTS.deletedByAutoscaler)} or ${code(NODE_TAINTS.disruptedByKarpenter)}`,
-    effect: `The node stands behind all that are not cordoned (tier 3). With all nodes cordoned nothing moves. ${code("--ignore-cordon")} on the speaker, or the Node's annotation ${code("arpeggio.dev/ignore-cordon: true")}, turns it off.`,
+    effect: `The node stands behind all that are not cordoned (tier 3). With all nodes cordoned nothing moves. ${code("--ignore-cordon")} on the speaker, or the Node's annotation ${code(`${NODE_ANNOTATIONS.ignoreCordon}: "true"`)}, turns it off.`,
     withinSeconds: 1,
   },
   {
     signal: `Node annotation ${code(`${NODE_ANNOTATIONS.stepDown}: "true"`)}, or ${code("POST /step-down")} on the node`,
-    effect: "The same (tier 3), until it is removed.",
+    effect:
+      "The same (tier 3), until it is removed. Of either annotation another value than true or false is named in `/status`, and asks for nothing.",
     withinSeconds: 1,
   },
   {

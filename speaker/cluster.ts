@@ -35,7 +35,8 @@ export class Cluster implements RunningSource {
   readonly #source: KubernetesSource;
   readonly #writer: KubernetesWriter;
   #snapshot: ClusterSnapshot | undefined;
-  #problems: readonly ResourceProblem[] = [];
+  /** Undefined: not known. */
+  #problems: readonly ResourceProblem[] | undefined;
   readonly #reports: ServiceReportChange[] = [];
   #refusal: string | undefined;
   readonly #namespace: string;
@@ -102,7 +103,7 @@ export class Cluster implements RunningSource {
       location: this.location,
       state,
       objects: this.#snapshot === undefined ? {} : objectsOf(this.#snapshot),
-      problems: [...sentences, ...this.#problems.map(({ sentence }) => sentence)],
+      problems: [...sentences, ...(this.#problems ?? []).map(({ sentence }) => sentence)],
       ...(this.#lastChangeMs === undefined ? {} : { lastChange: new Date(this.#lastChangeMs).toISOString() }),
       watches: watches.map((watch) => ({ ...watch })),
     };
@@ -128,7 +129,7 @@ export class Cluster implements RunningSource {
   }
 
   #tellProblems(): void {
-    if (this.#snapshot === undefined) return;
+    if (this.#problems === undefined) return this.#writer.problemsChanged(undefined);
     const refused: readonly ResourceProblem[] =
       this.#refusal === undefined
         ? []
@@ -138,7 +139,7 @@ export class Cluster implements RunningSource {
 
   #read(
     snapshot: ClusterSnapshot,
-    problems: readonly ResourceProblem[],
+    problems: readonly ResourceProblem[] | undefined,
     wallMs: number,
     listener: ClusterListener,
   ): void {
@@ -148,7 +149,7 @@ export class Cluster implements RunningSource {
     this.#tellProblems();
     listener.changed(
       snapshot,
-      problems.map(({ sentence }) => sentence),
+      (problems ?? []).map(({ sentence }) => sentence),
     );
   }
 }

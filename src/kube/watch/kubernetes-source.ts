@@ -39,9 +39,9 @@ export interface KubernetesSourceOptions {
   readonly log: Log;
   /**
    * A complete reading, whenever something in it changed; what did not change is the same object. Not called before there is one:
-   * "not read yet" is never an empty snapshot.
+   * "not read yet" is never an empty snapshot. Problems are undefined with the snapshot of the cache folder: nobody has looked.
    */
-  readonly onChange: (snapshot: ClusterSnapshot, problems: readonly ResourceProblem[]) => void;
+  readonly onChange: (snapshot: ClusterSnapshot, problems: readonly ResourceProblem[] | undefined) => void;
   /** By name, whenever one changed. */
   readonly onPods?: (pods: ReadonlyMap<string, WatchedPod>) => void;
   /** Something in `watched` changed. */
@@ -235,7 +235,7 @@ export class KubernetesSource {
     const { log, onChange, onPods } = this.#options;
     log.warn("snapshot from the cache folder in use", { saved: new Date(cached.savedMs).toISOString() });
     const { snapshot, pods } = cached;
-    this.#guarded(() => onChange(snapshot, []));
+    this.#guarded(() => onChange(snapshot, undefined));
     if (pods !== undefined && this.#pods?.isListed() !== true) this.#guarded(() => onPods?.(pods));
   }
 

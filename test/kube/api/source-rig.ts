@@ -53,7 +53,7 @@ export class SourceRig {
       onChange: (snapshot, problems) => {
         this.snapshots++;
         this.last = snapshot;
-        this.sentences = problems.map(({ sentence }) => sentence);
+        this.sentences = (problems ?? []).map(({ sentence }) => sentence);
       },
       onPods: (pods) => {
         this.pods = [...pods.keys()];

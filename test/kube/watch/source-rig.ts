@@ -15,7 +15,8 @@ export class Rig {
   readonly lines: string[] = [];
   readonly snapshots: ClusterSnapshot[] = [];
   readonly pods: string[][] = [];
-  sentences: readonly string[] = [];
+  /** Undefined: not known. */
+  sentences: readonly string[] | undefined;
   watchedChanges = 0;
   readonly source: KubernetesSource;
 
@@ -36,7 +37,7 @@ export class Rig {
       ),
       onChange: (snapshot, problems) => {
         this.snapshots.push(snapshot);
-        this.sentences = problems.map(({ sentence }) => sentence);
+        this.sentences = problems?.map(({ sentence }) => sentence);
       },
       onPods: (pods) => this.pods.push([...pods.keys()]),
       onWatchedChange: () => {
