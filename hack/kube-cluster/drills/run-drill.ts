@@ -54,9 +54,11 @@ async function observe(scene: KubeScene, drill: KubeDrill): Promise<KubeFigures>
 const SILENT = "00:00:00:00:00:00" as Observation["oldMac"];
 
 function movesByStretch(observation: Observation, { movesBetween }: KubeDeed): Readonly<Record<string, number>> {
-  const moves = Object.entries(movesBetween ?? {}).map(([name, [fromMs, toMs]]) => {
-    const frames = observation.frames.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-    return [name, measure({ ...observation, frames }).moves] as const;
-  });
+  // A move is seen by who answered before it, so each stretch is what all up to its end has more than all up to its beginning.
+  const movesUntil = (untilMs: number): number =>
+    measure({ ...observation, frames: observation.frames.filter(({ atMs }) => atMs < untilMs) }).moves;
+  const moves = Object.entries(movesBetween ?? {}).map(
+    ([name, [fromMs, toMs]]) => [name, movesUntil(toMs) - movesUntil(fromMs)] as const,
+  );
   return Object.fromEntries(moves);
 }
