@@ -2,7 +2,7 @@
  * Makes the speaker's image: a folder that speaker/Dockerfile takes, an archive that `ctr images import`, `docker load` and
  * `podman load` take, and the bill of materials. Prints the archive's path last, alone on its line. Called by hack/image.
  */
-import { chmodSync, existsSync, lutimesSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lutimesSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { VERSION } from "../../src/base/version.ts";
@@ -26,8 +26,11 @@ const { values } = parseArgs({ options: { arch: { type: "string" }, tag: { type:
 const architecture = architectureOf(values.arch, process.arch);
 const cache = join(root, ".cache/image", architecture.name);
 const context = join(cache, "context");
+const archive = join(cache, `${NAME}.tar`);
 
 mkdirSync(cache, { recursive: true });
+// One of before must not pass for one that could not be made.
+rmSync(archive, { force: true });
 const unpacked = join(cache, "unpacked");
 const packages = unpackDebianPackages(DEBIAN_PACKAGES, architecture.name, join(cache, "debian"), unpacked);
 const node = nodePackageFolder(root, architecture.nodePackage, join(cache, "npm"));
@@ -41,7 +44,6 @@ const recipe = parseDockerfile(readFileSync(join(root, "speaker/Dockerfile"), "u
 });
 const layers = recipe.copies.map(({ from, to }) => packLayer(entriesOf(join(context, from), to)));
 const image = packImage(layers, recipe, architecture.name, `${NAME}:${values.tag}`);
-const archive = join(cache, `${NAME}.tar`);
 writeFileSync(archive, image.bytes);
 const sbom = run("npm", ["sbom", "--package-lock-only", "--omit=dev", "--sbom-format=cyclonedx"], root);
 writeFileSync(join(cache, `${NAME}.sbom.json`), completeBillOfMaterials(sbom, architecture, packages));
