@@ -117,8 +117,7 @@ export class Cluster implements RunningSource {
   missing(): readonly string[] {
     if (this.#snapshot !== undefined) return [];
     return this.#source
-      .status()
-      .watches.filter(({ lastEvent }) => lastEvent === undefined)
+      .unlisted()
       .map(({ kind, lastError }) => `${kind}: not listed yet${lastError === undefined ? "" : ` (${lastError})`}`);
   }
 

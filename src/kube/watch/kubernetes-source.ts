@@ -155,6 +155,11 @@ export class KubernetesSource {
     return { state: this.#state(), watches: this.#watches.status(), sentences, faults: this.#faults };
   }
 
+  /** Kinds without which there is no snapshot, and that were not listed yet. */
+  unlisted(): KubernetesSourceStatus["watches"] {
+    return this.#watches.unlisted();
+  }
+
   #state(): KubernetesSourceStatus["state"] {
     if (this.#snapshot === undefined) return "reading";
     return this.#cached === undefined && this.#watches.isWell ? "current" : "stale";

@@ -86,11 +86,21 @@ export class WatchSet {
   }
 
   status(): readonly KindStatus[] {
+    return this.#statusOf([...this.#watches.keys()]);
+  }
+
+  /** Kinds that decide and that no complete list has come of. */
+  unlisted(): readonly KindStatus[] {
+    return this.#statusOf(SNAPSHOT_KINDS.filter((name) => this.#watches.get(name)?.state.isListed !== true));
+  }
+
+  #statusOf(names: readonly KindName[]): readonly KindStatus[] {
     const { clock } = this.#options;
     const wallStartMs = clock.wallMs() - clock.nowMs();
-    return [...this.#watches].map(([name, { state, objects }]) =>
-      kindStatus(KINDS[name].kind, state, objects, wallStartMs),
-    );
+    return names.flatMap((name) => {
+      const watch = this.#watches.get(name);
+      return watch === undefined ? [] : [kindStatus(KINDS[name].kind, watch.state, watch.objects, wallStartMs)];
+    });
   }
 
   #deciding(): readonly Watch[] {

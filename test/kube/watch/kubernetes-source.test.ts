@@ -83,6 +83,19 @@ describe("KubernetesSource", () => {
     expect([...(after?.endpointSlices.keys() ?? [])]).to.deep.equal(["default/web-1", "default/inner-1"]);
   });
 
+  it("says which of the kinds that decide were not listed yet, and no others", async () => {
+    rig.fill().api.refuse = ({ path }) =>
+      path === PATHS.nodes || path === PATHS.pods || path === PATHS.bgpAdvertisements ? { status: 403 } : undefined;
+    await rig.start();
+    expect(rig.source.unlisted().map(({ kind, lastError }) => [kind, lastError])).to.deep.equal([
+      ["Node", "list nodes: 403 says 403"],
+    ]);
+    expect(rig.snapshots).to.deep.equal([]);
+    rig.api.refuse = () => undefined;
+    rig.clock.advance(61_000);
+    expect(rig.source.unlisted()).to.deep.equal([]);
+  });
+
   it("reads lists of many pages, and removes only what a complete list does not have", async () => {
     for (let index = 0; index < 1_200; index++) rig.api.put(PATHS.services, service(`s${index}`, "192.0.2.1"));
     await rig.start();
