@@ -100,8 +100,13 @@ export class Trial {
   }
 
   async apply(...resources: readonly Resource[]): Promise<void> {
-    for (const resource of resources) this.#made.set(`${resource.kind} ${resource.metadata.name}`, resource);
+    this.goesWithIt(...resources);
     await this.scene.apply(...resources);
+  }
+
+  /** Made by other hands, such as kubectl: removed when the trial ends. */
+  goesWithIt(...resources: readonly Resource[]): void {
+    for (const resource of resources) this.#made.set(`${resource.kind} ${resource.metadata.name}`, resource);
   }
 
   async remove(resource: Resource): Promise<void> {
