@@ -18,6 +18,8 @@ const LINKS_MS = 12_000;
 /** Kubelet looks for a changed Secret every minute, a speaker sends with a new key 3 minutes after it has seen it. */
 const KEY_MS = 5 * 60_000;
 const TOKEN_MS = 30_000;
+/** A speaker reads its token file anew once a minute, and when the token that it has is refused. */
+const TOKEN_READ_MS = 65_000;
 const REFUSED_TOKEN = "no-token-at-all";
 
 export const CHANGE_DRILLS = {
@@ -40,7 +42,7 @@ export const CHANGE_DRILLS = {
     drill: rotateKey,
   },
   token: {
-    does: `the speakers' token file gets another valid token, then one that is refused for ${TOKEN_MS / 1_000} s, then the first again`,
+    does: `the speakers' token file gets another valid token, then one that is refused, then the first again`,
     service: WEB,
     drill: changeToken,
   },
@@ -95,6 +97,8 @@ async function changeToken(scene: KubeScene): Promise<KubeDeed> {
   await Promise.all(nodes.map((node) => writeToken(scene, node, another)));
   await watchFor(TOKEN_MS);
   await Promise.all(nodes.map((node) => writeToken(scene, node, REFUSED_TOKEN)));
+  await watchFor(TOKEN_READ_MS);
+  await Promise.all(nodes.map((node) => cutApiConnections(scene, node)));
   await watchFor(TOKEN_MS);
   const watchingRefused = await countWatching(nodes);
   await Promise.all(nodes.map((node, index) => writeToken(scene, node, first[index] ?? another)));
@@ -120,7 +124,11 @@ function readToken({ cluster }: KubeScene, node: Host): Promise<string> {
 }
 
 /** Connections that are open were let in with the old one: they are cut, so that the new one is needed. */
-async function writeToken({ cluster }: KubeScene, node: Host, token: string): Promise<void> {
-  await runCommand(insideNode(cluster, node, ["bash", "-c", TOKEN_SCRIPT, "token", "tee"]), token);
+async function writeToken(scene: KubeScene, node: Host, token: string): Promise<void> {
+  await runCommand(insideNode(scene.cluster, node, ["bash", "-c", TOKEN_SCRIPT, "token", "tee"]), token);
+  await cutApiConnections(scene, node);
+}
+
+async function cutApiConnections({ cluster }: KubeScene, node: Host): Promise<void> {
   await runCommand(insideNode(cluster, node, ["ss", "-K", "state", "connected", "dst", "10.96.0.1"]));
 }
