@@ -1,12 +1,13 @@
 /**
  * Fills the blocks of README.md that show what the program really says, between `<!-- NAME: begin …` and `<!-- NAME: end -->`.
  * usage: node hack/readme.ts options | node hack/readme.ts signals | COMMAND | node hack/readme.ts status
- * `signals` writes docs/signals.md instead.
+ * `signals` writes docs/signals.md instead; hack/kube drill all --json | node hack/readme.ts drills writes docs/drills.md.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { formatOptionsTable } from "../speaker/help.ts";
+import { formatDrills } from "./drills-page.ts";
 import { formatSignals } from "./signals-page.ts";
 
 const README = join(import.meta.dirname, "../README.md");
@@ -15,7 +16,10 @@ const [, , name] = process.argv;
 if (name === "options") replaceBlock(name, formatOptionsTable());
 else if (name === "status") replaceBlock(name, `\`\`\`\n${(await text(process.stdin)).trimEnd()}\n\`\`\`\n`);
 else if (name === "signals") writeFileSync(join(import.meta.dirname, "../docs/signals.md"), formatSignals());
-else {
+else if (name === "drills") {
+  const page = formatDrills(await text(process.stdin), new Date().toISOString().slice(0, 10));
+  writeFileSync(join(import.meta.dirname, "../docs/drills.md"), page);
+} else {
   process.stderr.write("usage: node hack/readme.ts options | signals | COMMAND | node hack/readme.ts status\n");
   process.exitCode = 2;
 }
