@@ -2,18 +2,10 @@
  * Who has which address, with which key and ports. Made from the Services on every complete list; between two lists the entry of one
  * Service is replaced by what it says now. Nothing is counted: what is in use is a set.
  */
-import { createdMsOf } from "../desired/creation.ts";
-import { compareText } from "../desired/text-order.ts";
 import { compareIps, type Ip } from "../net/ip.ts";
 import { AddressSet } from "./address-set.ts";
-import type { ServiceKey } from "./service.ts";
+import { type Age, compareAge, type ServiceKey } from "./service.ts";
 import { type Clash, clashOf, type Sharing, sharingGroup } from "./sharing.ts";
-
-/** Of two Services the one that was created first, then the first by name, is the older. */
-export interface Age {
-  readonly createdAt: string;
-  readonly key: ServiceKey;
-}
 
 export interface Holder extends Age {
   /** Each once. */
@@ -114,10 +106,6 @@ export function olderClashesOn(address: Ip, own: Age, sharing: Sharing, book: Bo
     if (clashesWith(address, holder.sharing, rightful).length === 0) rightful.push(holder);
   }
   return clashesWith(address, sharing, rightful);
-}
-
-export function compareAge(a: Age, b: Age): number {
-  return createdMsOf(a.createdAt) - createdMsOf(b.createdAt) || compareText(a.key, b.key);
 }
 
 function clashesWith(address: Ip, sharing: Sharing, holders: readonly Holder[]): readonly AddressClash[] {

@@ -6,7 +6,7 @@ import { hasFamily, pick, RESERVES } from "./pick.ts";
 import type { AllocatorPool } from "./pool.ts";
 import type { Asked, Refusal } from "./refusal.ts";
 import { type AskedAddresses, askedAddresses, askedPool } from "./requests.ts";
-import { type AllocatorService, keyOf } from "./service.ts";
+import { type AllocatorService, ageOf, keyOf } from "./service.ts";
 import { sharingOf } from "./sharing.ts";
 import { type Applicant, admitsService, type Given, type World } from "./world.ts";
 
@@ -82,13 +82,13 @@ function stillHeld(
 function heldRefusal(
   held: readonly Ip[],
   pool: AllocatorPool,
-  { service, key, sharing }: Applicant,
+  { service, sharing }: Applicant,
   world: World,
   book: BookView,
 ): Refusal | undefined {
   if (!admitsService(pool, service, world))
     return { reason: "pool-does-not-admit", pool: pool.name, namespace: service.namespace };
-  const own = { key, createdAt: service.createdAt };
+  const own = ageOf(service);
   return clashRefusal(
     held.flatMap((ip) => olderClashesOn(ip, own, sharing, book)),
     sharing,

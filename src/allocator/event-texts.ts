@@ -1,4 +1,5 @@
 /** Events about Services and pools: MetalLB's reasons and the beginnings of its sentences, because tools search them. Pure. */
+import type { Ip } from "../net/ip.ts";
 import { heldAddresses, type Note, type Verdict } from "./decide.ts";
 import { refusalText } from "./refusal-text.ts";
 import { annotationRemarks } from "./requests.ts";
@@ -18,8 +19,7 @@ export interface EventText {
     | "noclusterIPsIPFamily"
     | "deprecatedAnnotation"
     | "conflictingAnnotations"
-    | "poolContainsNodeAddress"
-    | "poolRefused";
+    | "poolContainsNodeAddress";
   readonly message: string;
 }
 
@@ -29,6 +29,11 @@ export function eventTexts(service: AllocatorService, verdict: Verdict): readonl
     ...verdict.notes.map((note) => noteText(service, note)),
     ...outcomeTexts(service, verdict),
   ];
+}
+
+export function nodeAddressText(pool: string, address: Ip, node: string): EventText {
+  const message = `IPAddressPool ${pool} contains ${address}, an address of Node ${node} itself: it is not given to a Service; take it out of the pool`;
+  return { type: "Warning", reason: "poolContainsNodeAddress", message };
 }
 
 function remarkTexts(service: AllocatorService): readonly EventText[] {

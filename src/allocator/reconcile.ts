@@ -17,6 +17,9 @@ export interface Settings {
   readonly writesConditions: boolean;
 }
 
+/** The time moves with the status only, and is no difference by itself. */
+type ConditionSaid = Omit<Condition, "lastTransitionTime">;
+
 /** What of a Service is to be written; what is absent stays as it is. */
 export interface StatusChange {
   /** `status.loadBalancer.ingress`, whole: entries of an address and nothing else. */
@@ -65,7 +68,8 @@ export function reconcile(
   };
 }
 
-function concernOf(service: AllocatorService, { loadBalancerClass }: Settings): Outcome["concern"] {
+/** Whether a Service is ours to decide about. */
+export function concernOf(service: AllocatorService, { loadBalancerClass }: Settings): Outcome["concern"] {
   if (!service.isLoadBalancer) return "not-load-balancer";
   if ((service.loadBalancerClass ?? "") !== loadBalancerClass) return "other-class";
   return service.isBeingDeleted ? "being-deleted" : "ours";
@@ -88,6 +92,13 @@ function untouched(service: AllocatorService, concern: Exclude<Outcome["concern"
 /** Every address of the status, each once: what is taken, whoever took it. */
 export function statusAddresses({ isLoadBalancer, ingress }: AllocatorService): readonly Ip[] {
   return isLoadBalancer ? parsed(ingress) : [];
+}
+
+/** Whether the Service says what the change would write. */
+export function isWritten(service: AllocatorService, { ingress, pool, condition }: StatusChange): boolean {
+  if (ingress !== undefined && !isShown(service, ingress)) return false;
+  if (pool !== undefined && (service.annotations[SERVICE_ANNOTATIONS.allocatedFromPool] ?? null) !== pool) return false;
+  return condition === undefined || isSameCondition(service.condition, condition ?? undefined);
 }
 
 function parsed(ingress: readonly string[]): readonly Ip[] {
@@ -129,14 +140,16 @@ function poolChange(
 function conditionChange(service: AllocatorService, verdict: Verdict, wallMs: number): Pick<StatusChange, "condition"> {
   const before = service.condition;
   const wanted = conditionOf(verdict);
-  const isSame =
-    before?.status === wanted.status && before.reason === wanted.reason && before.message === wanted.message;
-  if (isSame) return {};
+  if (isSameCondition(before, wanted)) return {};
   const lastTransitionTime = before?.status === wanted.status ? before.lastTransitionTime : secondsText(wallMs);
   return { condition: { ...wanted, lastTransitionTime } };
 }
 
-function conditionOf({ addresses, pool, refusal }: Verdict): Omit<Condition, "lastTransitionTime"> {
+function isSameCondition(a: ConditionSaid | undefined, b: ConditionSaid | undefined): boolean {
+  return a?.status === b?.status && a?.reason === b?.reason && a?.message === b?.message;
+}
+
+function conditionOf({ addresses, pool, refusal }: Verdict): ConditionSaid {
   const has = addresses.join(", ");
   if (refusal === undefined)
     return { status: "True", reason: "Allocated", message: `${has} from IPAddressPool ${pool ?? ""}` };

@@ -1,12 +1,20 @@
 /** A Service as the allocator needs it, and how a resource is read. Pure. */
 import { ALLOCATED_CONDITION } from "../../api/annotations.ts";
 import type { ServiceResource } from "../../api/service.ts";
+import { createdMsOf } from "../desired/creation.ts";
 import { serviceFacts } from "../desired/resource-facts.ts";
 import { fieldOf, RESOURCE_READERS, resourceFault } from "../desired/resource-readers.ts";
 import type { ServiceFacts } from "../desired/snapshot.ts";
+import { compareText } from "../desired/text-order.ts";
 
 /** `namespace/name` */
 export type ServiceKey = string;
+
+/** Of two Services the one that was created first, then the first by name, is the older. */
+export interface Age {
+  readonly createdMs: number;
+  readonly key: ServiceKey;
+}
 
 export interface AllocatorService extends Omit<ServiceFacts, "addresses" | "hasSharingKey"> {
   readonly uid: string;
@@ -67,6 +75,15 @@ export function readService(value: unknown): AllocatorService | undefined {
     hasHostnames: ingress.some(({ ip }) => typeof ip !== "string" || ip === ""),
     ...(condition === undefined ? {} : { condition }),
   };
+}
+
+/** For the order of Services. */
+export function ageOf(service: Pick<AllocatorService, "namespace" | "name" | "createdAt">): Age {
+  return { key: keyOf(service), createdMs: createdMsOf(service.createdAt) };
+}
+
+export function compareAge(a: Age, b: Age): number {
+  return a.createdMs - b.createdMs || compareText(a.key, b.key);
 }
 
 export function keyOf({ namespace, name }: Pick<AllocatorService, "namespace" | "name">): ServiceKey {

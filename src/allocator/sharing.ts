@@ -40,6 +40,10 @@ export function sharingGroup({ key, policy }: Sharing): string | undefined {
   return key === "" ? undefined : JSON.stringify([key, policy]);
 }
 
+export function isSameSharing(a: Sharing, b: Sharing): boolean {
+  return a.key === b.key && a.policy === b.policy && a.ports.join() === b.ports.join();
+}
+
 function selectorText(selector: AllocatorService["selector"]): string {
   const pairs = Object.entries(selector).toSorted(([a], [b]) => compareText(a, b));
   return JSON.stringify(pairs);

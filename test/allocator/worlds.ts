@@ -5,7 +5,7 @@ import type { AllocatorPool } from "../../src/allocator/pool.ts";
 import { PoolSet } from "../../src/allocator/pool-set.ts";
 import { type Outcome, reconcile, type Settings, statusAddresses } from "../../src/allocator/reconcile.ts";
 import { Reservations } from "../../src/allocator/reservations.ts";
-import { type AllocatorService, keyOf } from "../../src/allocator/service.ts";
+import { type AllocatorService, ageOf } from "../../src/allocator/service.ts";
 import { sharingOf } from "../../src/allocator/sharing.ts";
 import type { World } from "../../src/allocator/world.ts";
 import { ips } from "./objects.ts";
@@ -36,8 +36,7 @@ export function bookOf(services: readonly AllocatorService[]): Book {
 }
 
 function holderOf(service: AllocatorService): Holder {
-  const { createdAt } = service;
-  return { key: keyOf(service), createdAt, addresses: statusAddresses(service), sharing: sharingOf(service) };
+  return { ...ageOf(service), addresses: statusAddresses(service), sharing: sharingOf(service) };
 }
 
 export function outcomeOf(service: AllocatorService, surroundings: Surroundings, settings = SETTINGS): Outcome {
