@@ -27,7 +27,7 @@ export interface BuiltImage {
   /** Empty, and removed after the tests. */
   readonly folder: string;
   /** The command line that runs `argv` as if the tools were installed. */
-  withTools(argv: readonly string[]): readonly string[];
+  readonly withTools: (argv: readonly string[]) => readonly string[];
   /** Of QEMU's user mode for the image's processor: a static program. */
   readonly qemu: string;
 }
@@ -86,20 +86,37 @@ interface Descriptor {
   readonly digest: string;
 }
 
-/** Unpacks an OCI archive's layers, one over the other, into `root`. Ours have no whiteouts. */
+/** Unpacks the layers of an OCI or docker archive, one over the other, into `root`. Ours have no whiteouts. */
 export async function unpackImage(archive: string, root: string): Promise<ImageConfig> {
   const layout = `${root}.layout`;
   for (const folder of [layout, root]) mkdirSync(folder);
   await runCommand(["tar", "-xf", archive, "-C", layout]);
-  const blob = ({ digest }: Descriptor) => join(layout, "blobs", digest.replace(":", "/"));
-  const { manifests } = readJson(join(layout, "index.json")) as { manifests: readonly [Descriptor] };
-  const manifest = readJson(blob(manifests[0])) as { config: Descriptor; layers: readonly Descriptor[] };
-  for (const layer of manifest.layers) {
-    await runCommand(["tar", "-xpf", blob(layer), "--numeric-owner", "-C", root]);
+  const { config, layers } = existsSync(join(layout, "index.json")) ? ociFiles(layout) : dockerFiles(layout);
+  for (const layer of layers) {
+    await runCommand(["tar", "-xpf", join(layout, layer), "--numeric-owner", "-C", root]);
   }
-  const config = readJson(blob(manifest.config)) as ImageConfig;
+  const found = readJson(join(layout, config)) as ImageConfig;
   rmSync(layout, { recursive: true });
-  return config;
+  return found;
+}
+
+/** In the archive. */
+interface ImageFiles {
+  readonly config: string;
+  readonly layers: readonly string[];
+}
+
+function ociFiles(layout: string): ImageFiles {
+  const blob = ({ digest }: Descriptor) => join("blobs", digest.replace(":", "/"));
+  const { manifests } = readJson(join(layout, "index.json")) as { manifests: readonly [Descriptor] };
+  const manifest = readJson(join(layout, blob(manifests[0])));
+  const { config, layers } = manifest as { config: Descriptor; layers: readonly Descriptor[] };
+  return { config: blob(config), layers: layers.map(blob) };
+}
+
+function dockerFiles(layout: string): ImageFiles {
+  const [image] = readJson(join(layout, "manifest.json")) as readonly [{ Config: string; Layers: readonly string[] }];
+  return { config: image.Config, layers: image.Layers };
 }
 
 function readJson(file: string): unknown {
