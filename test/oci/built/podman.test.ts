@@ -60,6 +60,12 @@ podman rm speaker >&2`;
 
 describe("the image under podman", function () {
   this.timeout(300_000);
+  // Before the folder goes that podman keeps its things in.
+  after(async () => {
+    child?.stdin?.end();
+    if (child?.exitCode === null) await once(child, "exit");
+    await lab.close();
+  });
   const image = useBuiltImage();
   const lab = new Netns();
   let tag: string;
@@ -68,11 +74,6 @@ describe("the image under podman", function () {
   before(async () => {
     const { config } = await unpackImage(image().archive, join(image().folder, "root"));
     tag = `arpeggio-speaker:${config.Labels["org.opencontainers.image.version"]}`;
-  });
-  after(async () => {
-    child?.stdin?.end();
-    if (child?.exitCode === null) await once(child, "exit");
-    await lab.close();
   });
 
   it("starts with arguments alone, may nothing but NET_RAW, and answers ARP", async () => {
@@ -110,5 +111,7 @@ describe("the image under podman", function () {
     expect(answers.toLowerCase()).to.include(`[${MAC}]`);
     stdin.write("\n");
     expect(await lines.next()).to.deep.include({ value: "0" });
+    if (child.exitCode === null) await once(child, "exit");
+    expect(child.exitCode).to.equal(0);
   });
 });
