@@ -19,6 +19,8 @@ const FIRST_HOLD_OFF_MS = 1_000;
 const LAST_HOLD_OFF_MS = RETRY_MS;
 /** How long a newer version is waited for after a 409. */
 const READ_AGAIN_MS = 5_000;
+/** A write that got no answer may still arrive, but not after so long: each has a time limit of 4 s. Until then a fence holds, too. */
+const STRAY_MS = 10_000;
 
 export class Allocator {
   readonly #settings: Settings;
@@ -36,7 +38,9 @@ export class Allocator {
   readonly #decided = new Set<ServiceKey>();
   #isListed = false;
   #leadership: Leadership = { kind: "stand-by" };
-  #mustFence = false;
+  /** Name of a leadership that has yet to fence. */
+  #fenceName: string | undefined;
+  #fenceUntilMs = 0;
   #retryMs = 0;
   #isBookNews = true;
   #lastId = 0;
@@ -84,7 +88,8 @@ export class Allocator {
       const entry = this.#table.entries.get(key);
       return entry === undefined ? [] : [entry.pending?.dueMs ?? entry.heldOffMs];
     });
-    return Math.min(this.#retryMs, this.#surroundings.lines.dueMs ?? this.#retryMs, ...delayed);
+    const fence = this.#isFencing() ? [this.#fenceUntilMs] : [];
+    return Math.min(this.#retryMs, this.#surroundings.lines.dueMs ?? this.#retryMs, ...fence, ...delayed);
   }
 
   /** `nowMs`: wall time. */
@@ -133,7 +138,7 @@ export class Allocator {
     if (world === undefined || !this.#isListed || !this.leads) return [];
     this.#passTime(nowMs);
     for (const [entry, write] of this.#written.splice(0)) this.#say(entry, write);
-    if (this.#mustFence) this.#fence();
+    if (this.#fenceName !== undefined) this.#fence(this.#fenceName);
     if (!this.#isFencing()) for (const key of this.#inOrder(this.#dirty)) this.#decide(key);
     const reserved = this.#surroundings.lines.toWrite();
     if (reserved !== undefined) this.#effects.push({ kind: "reserve", reserved });
@@ -207,18 +212,30 @@ export class Allocator {
         this.#readAgain(entry, pending);
         break;
       case "unknown":
-        this.#delay(entry, { ...pending, state: "unknown", dueMs: this.#holdOffMs(entry) });
+        this.#askLater(entry, { ...pending, strayUntilMs: this.#nowMs + STRAY_MS });
+        break;
+      case "refused":
+        if (this.#nowMs < pending.strayUntilMs) this.#askLater(entry, pending);
+        else this.#giveUp(entry);
         break;
       // A write that changed nothing left the version as it was: to decide at once would be to ask for it for ever.
       case "done":
-      case "refused":
-        entry.heldOffMs = this.#holdOffMs(entry);
-        this.#dirty.add(key);
-        this.#delay(entry, undefined);
+        this.#giveUp(entry);
         break;
       default:
         event satisfies never;
     }
+  }
+
+  #askLater(entry: ServiceEntry, pending: PendingWrite): void {
+    this.#delay(entry, { ...pending, state: "unknown", dueMs: this.#holdOffMs(entry) });
+  }
+
+  /** What was asked for does not count any more; decided again after a while. */
+  #giveUp(entry: ServiceEntry): void {
+    entry.heldOffMs = this.#holdOffMs(entry);
+    this.#dirty.add(entry.age.key);
+    this.#delay(entry, undefined);
   }
 
   /** What was asked for may count no longer: it is known only when a newer version was seen. */
@@ -240,7 +257,7 @@ export class Allocator {
 
   #lead(event: Leadership): void {
     this.#leadership = event;
-    this.#mustFence = event.kind === "lead" && event.fences && this.#settings.writesConditions;
+    this.#fenceName = event.kind === "lead" && this.#settings.writesConditions ? event.fence : undefined;
     this.#effects.length = 0;
     this.#written.length = 0;
     this.#delayed.clear();
@@ -272,21 +289,24 @@ export class Allocator {
   }
 
   /** Every Service that has no address gets a condition that says so, before anybody gets one. */
-  #fence(): void {
-    this.#mustFence = false;
+  #fence(name: string): void {
+    this.#fenceName = undefined;
+    this.#fenceUntilMs = this.#nowMs + STRAY_MS;
     for (const key of this.#inOrder(this.#table.entries.keys())) {
       const entry = this.#table.entries.get(key);
       if (entry === undefined || entry.service.ingress.length > 0) continue;
       if (concernOf(entry.service, this.#settings) !== "ours") continue;
       entry.fencedMessage = entry.service.condition?.message;
       const lastTransitionTime = secondsText(this.#nowMs);
-      const message = `a controller took over at ${lastTransitionTime} and decides again`;
+      const message = `controller ${name} took over and decides again`;
       const condition = { status: "Unknown", reason: "ControllerChanged", message, lastTransitionTime } as const;
       this.#askFor(entry, { change: { condition }, addresses: [], events: [], isFence: true });
     }
   }
 
   #isFencing(): boolean {
+    // A clock that was set back must not hold everybody up.
+    if (this.#nowMs >= this.#fenceUntilMs || this.#nowMs < this.#fenceUntilMs - STRAY_MS) return false;
     for (const { pending } of this.#table.entries.values()) if (pending?.isFence === true) return true;
     return false;
   }
@@ -315,7 +335,8 @@ export class Allocator {
   }
 
   #askFor(entry: ServiceEntry, write: Pick<PendingWrite, "change" | "addresses" | "events" | "isFence">): void {
-    this.#ask(entry, { ...write, id: ++this.#lastId, state: "sent", dueMs: 0 });
+    const strayUntilMs = write.isFence ? this.#fenceUntilMs : 0;
+    this.#ask(entry, { ...write, id: ++this.#lastId, state: "sent", dueMs: 0, strayUntilMs });
     this.#isBookNews = true;
   }
 

@@ -26,12 +26,12 @@ export type AllocatorEvent =
   | Leadership;
 
 /**
- * May decide and write, or not. It may begin only after complete lists that were read since the last time it might not. `fences`:
- * somebody else may have written before; then waiting Services get a new condition first, so that what is still under way from there
- * fails with 409.
+ * May decide and write, or not. It may begin only after complete lists that were read since the last time it might not. `fence`: a name of
+ * this leadership that no other ever had, such as holder and transitions of the lease. With it waiting Services get a new condition first,
+ * which says it, so that what is still under way from whoever wrote before fails with 409. Without: nobody wrote before.
  */
 export type Leadership =
-  | { readonly kind: "lead"; readonly fences: boolean }
+  | { readonly kind: "lead"; readonly fence?: string }
   /** Forgets what was asked for; what is known stays. */
   | { readonly kind: "stand-by" };
 

@@ -19,6 +19,8 @@ export interface PendingWrite {
   /** When it is asked for again, unless it was sent. */
   readonly dueMs: number;
   readonly isFence: boolean;
+  /** Until then one that got no answer may still arrive, and a fence is not given up: that it was refused later proves nothing. */
+  readonly strayUntilMs: number;
 }
 
 export interface ServiceEntry {

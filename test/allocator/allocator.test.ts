@@ -17,7 +17,7 @@ describe("before everything is read", () => {
     it(`nothing is done without ${missing}; then it is`, () => {
       const made = new Rig();
       made.pools = [pool("a", ["192.0.2.0/30"])];
-      made.note({ kind: "lead", fences: false });
+      made.note({ kind: "lead" });
       made.isWatchHeld = true;
       made.put(service("web"));
       const notes = {
@@ -48,7 +48,7 @@ describe("before everything is read", () => {
     made.pools = [pool("a", ["192.0.2.0/30"])];
     made.noteAll();
     expect(made.put(service("web")).writes).to.equal(0);
-    made.note({ kind: "lead", fences: false });
+    made.note({ kind: "lead" });
     expect(made.settle().writes).to.equal(1);
     made.note({ kind: "stand-by" });
     expect(made.put(service("other")).writes).to.equal(1);
@@ -258,6 +258,14 @@ describe("writes", () => {
     expect(made.addresses("default/b")).to.deep.equal(["192.0.2.7"]);
     expect(made.landLate().addresses("default/a")).to.deep.equal(["192.0.2.6"]);
     expect(made.wait(60_000).writes).to.equal(2);
+  });
+
+  it("one that got no answer and is refused later may still arrive: its address stays taken for ten seconds", () => {
+    const made = rig(pool("a", ["192.0.2.7/32"]));
+    made.fates = ["late", "refused"];
+    made.put(aged("a", 1)).wait(1_000);
+    expect(made.put(aged("b", 2)).addresses("default/b")).to.deep.equal([]);
+    expect(made.landLate().addresses("default/a")).to.deep.equal(["192.0.2.7"]);
   });
 
   it("one that is refused gives its address back and is asked for again, less and less often", () => {
