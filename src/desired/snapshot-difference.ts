@@ -64,6 +64,7 @@ export class SnapshotReceiver {
 function* changesBetween(previous: ClusterSnapshot | undefined, next: ClusterSnapshot): Generator<SnapshotChange> {
   for (const kind of SNAPSHOT_KINDS) {
     const before = previous?.[kind];
+    if (before === next[kind]) continue;
     for (const [key, facts] of next[kind]) {
       const other = before?.get(key);
       // Identity first: sources keep what did not change.
@@ -103,11 +104,17 @@ function patched(
   source: ClusterSnapshot["source"],
   changes: readonly SnapshotChange[],
 ): ClusterSnapshot {
-  // One map type for all kinds: a change's kind says which facts it carries.
-  const maps = Object.fromEntries(SNAPSHOT_KINDS.map((kind) => [kind, new Map<string, unknown>(base?.[kind])]));
+  // One map type for all kinds: a change's kind says which facts it carries. Nothing is copied of a kind without changes.
+  const copies = new Map<Kind, Map<string, unknown>>();
   for (const { kind, key, facts } of changes) {
-    if (facts === undefined) maps[kind]?.delete(key);
-    else maps[kind]?.set(key, facts);
+    const copy = copies.get(kind) ?? new Map<string, unknown>(base?.[kind]);
+    copies.set(kind, copy);
+    if (facts === undefined) copy.delete(key);
+    else copy.set(key, facts);
   }
-  return { source, ...maps } as unknown as ClusterSnapshot;
+  const maps = SNAPSHOT_KINDS.map((kind) => {
+    const known: ReadonlyMap<string, unknown> | undefined = copies.get(kind) ?? base?.[kind];
+    return [kind, known ?? new Map<string, unknown>()] as const;
+  });
+  return { source, ...Object.fromEntries(maps) } as unknown as ClusterSnapshot;
 }

@@ -90,4 +90,13 @@ describe("snapshot differences", () => {
     const [only] = diffSnapshots(undefined, services(1));
     expect(only && receiver.apply(only)?.services.size).to.equal(1);
   });
+
+  it("leave every kind without changes as it is", () => {
+    const receiver = new SnapshotReceiver();
+    const [before] = diffSnapshots(undefined, services(2)).map((message) => receiver.apply(message));
+    const [after] = diffSnapshots(services(2), services(3)).map((message) => receiver.apply(message));
+    expect(after?.services.size).to.equal(3);
+    expect(before?.services.size).to.equal(2);
+    expect(after?.nodes).to.equal(before?.nodes);
+  });
 });

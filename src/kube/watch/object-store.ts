@@ -15,6 +15,7 @@ export class ObjectStore<Value> {
   readonly #read: ReadValue<Value>;
   #objects = new Map<string, StoredObject<Value>>();
   #staged = new Map<string, StoredObject<Value>>();
+  #changed: Set<string> | undefined;
 
   constructor(read: ReadValue<Value>) {
     this.#read = read;
@@ -23,6 +24,13 @@ export class ObjectStore<Value> {
   /** By name, or `namespace/name`. The same map until the next commit, so that it may be kept to be read later. */
   get objects(): ReadonlyMap<string, StoredObject<Value>> {
     return this.#objects;
+  }
+
+  /** Keys that events were about since this was last called; undefined: a list took the place of everything. */
+  takeChanged(): ReadonlySet<string> | undefined {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
   }
 
   /** An item of a list under way. */
@@ -40,6 +48,7 @@ export class ObjectStore<Value> {
     const before = this.#objects;
     this.#objects = this.#staged;
     this.#staged = new Map();
+    this.#changed = undefined;
     if (before.size !== this.#objects.size) return true;
     for (const [key, { value }] of this.#objects) {
       if (!before.has(key) || before.get(key)?.value !== value) return true;
@@ -54,13 +63,17 @@ export class ObjectStore<Value> {
     const key = keyOf(stored.identity);
     const before = this.#objects.get(key);
     this.#objects.set(key, stored);
+    this.#changed?.add(key);
     return before === undefined || before.value !== stored.value;
   }
 
   /** Whether it was there. */
   remove(raw: unknown): boolean {
     const identity = identityOf(raw);
-    return identity !== undefined && this.#objects.delete(keyOf(identity));
+    if (identity === undefined) return false;
+    const key = keyOf(identity);
+    this.#changed?.add(key);
+    return this.#objects.delete(key);
   }
 
   /** A value that is equal to the last one is the last one, so that readers tell by identity what changed. */
