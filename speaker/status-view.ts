@@ -4,13 +4,15 @@ import type { AddressState } from "../src/announcer/ports.ts";
 import type { RefusedService } from "../src/desired/group.ts";
 import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
-import { compareIps, familyOf, type Ip } from "../src/net/ip.ts";
+import { familyOf, type Ip } from "../src/net/ip.ts";
 import { formatPrefix } from "../src/net/prefix.ts";
 import { segmentProblems } from "./shared-segments.ts";
 import type { Speaker } from "./speaker.ts";
-import type { WireStatus } from "./thread-messages.ts";
+import type { AddressStatus, WireStatus, WireStatusHead } from "./thread-messages.ts";
 
-type AddressStatus = WireStatus["addresses"][number];
+/** About 1 ms of them. */
+const DECISIONS_AT_ONCE = 200;
+
 type Keys = NonNullable<WireStatus["gossip"]["keys"]>;
 export type AddressFields = Omit<AddressStatus, "group" | "services">;
 
@@ -27,7 +29,8 @@ export interface StatusContext {
   readonly isoOf: (atMs: number) => string;
 }
 
-export function statusOf(speaker: Speaker, context: StatusContext): WireStatus {
+/** All but the addresses, of which there may be thousands (see `addressParts`). */
+export function statusOf(speaker: Speaker, context: StatusContext): WireStatusHead {
   const { council, gossip } = speaker;
   const { isoOf, nowMs } = context;
   const word = council.word(nowMs);
@@ -67,7 +70,6 @@ export function statusOf(speaker: Speaker, context: StatusContext): WireStatus {
     },
     members: membersOf(speaker, context, word.flags),
     links: linksOf(speaker, context),
-    addresses: addressesOf(speaker, context),
   };
 }
 
@@ -119,27 +121,32 @@ function linksOf({ council, announcer }: Speaker, { nowMs, linkProblems }: Statu
   });
 }
 
-function addressesOf(speaker: Speaker, context: StatusContext): WireStatus["addresses"] {
-  const states = statesByIp(speaker);
-  const elected = speaker.council.decisions.flatMap(({ group }) =>
-    group.addresses.flatMap((ip) => {
-      const fields = electedFields(speaker, ip, context, states.get(ip));
-      const services = group.services
-        .filter(({ addresses }) => addresses.includes(ip))
-        .map(({ namespace, name }) => `${namespace}/${name}`);
-      return fields === undefined ? [] : [{ ip, status: { ...fields, group: group.key, services } }];
-    }),
-  );
-  const known = new Set(elected.map(({ ip }) => ip));
-  const refused = refusedByIp(speaker.council.derived.refused, known);
-  const unelected = [...refused].map(([ip, services]) => ({
-    ip,
-    status: {
+/** Every address once, a piece at a time: between two the wire thread has its turn. Each piece says what is so when it is asked for. */
+export function* addressParts(speaker: Speaker, context: StatusContext): Generator<AddressStatus[], void, undefined> {
+  const { decisions, derived } = speaker.council;
+  const known = new Set<Ip>();
+  for (let from = 0; from < decisions.length; from += DECISIONS_AT_ONCE) {
+    const states = statesByIp(speaker);
+    const part = decisions.slice(from, from + DECISIONS_AT_ONCE).flatMap(({ group }) =>
+      group.addresses.flatMap((ip) => {
+        const fields = electedFields(speaker, ip, context, states.get(ip));
+        if (fields === undefined) return [];
+        known.add(ip);
+        const services = group.services
+          .filter(({ addresses }) => addresses.includes(ip))
+          .map(({ namespace, name }) => `${namespace}/${name}`);
+        return [{ ...fields, group: group.key, services }];
+      }),
+    );
+    yield part;
+  }
+  const refused = [...refusedByIp(derived.refused, known)];
+  for (let from = 0; from < refused.length; from += DECISIONS_AT_ONCE) {
+    yield refused.slice(from, from + DECISIONS_AT_ONCE).map(([ip, services]) => ({
       ...refusedFields(ip, services[0]?.reason ?? "no-pool", context),
       services: services.map(({ namespace, name }) => `${namespace}/${name}`),
-    },
-  }));
-  return [...elected, ...unelected].toSorted((a, b) => compareIps(a.ip, b.ip)).map(({ status }) => status);
+    }));
+  }
 }
 
 /** Addresses that no election decides, with the Services that were refused for them. */

@@ -28,6 +28,10 @@ export interface WireSettings {
 /** The part of /status that the wire thread knows; the main thread adds its sources, what it writes and the version. */
 export type WireStatus = Omit<StatusDocument, "sources" | "writtenBack" | "version">;
 
+export type AddressStatus = WireStatus["addresses"][number];
+/** The addresses come before it, in parts. */
+export type WireStatusHead = Omit<WireStatus, "addresses">;
+
 export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
   /** `named`: how many peers the user named, known by address or not. */
@@ -47,6 +51,7 @@ export interface WireTotals {
 
 export type FromWire =
   | { readonly kind: "note"; readonly note: SpeakerNote }
-  | { readonly kind: "status"; readonly id: number; readonly status: WireStatus }
+  | { readonly kind: "addresses"; readonly id: number; readonly addresses: readonly AddressStatus[] }
+  | { readonly kind: "status"; readonly id: number; readonly status: WireStatusHead }
   | { readonly kind: "totals"; readonly id: number; readonly totals: WireTotals }
   | { readonly kind: "address"; readonly id: number; readonly address?: AddressDocument };

@@ -5,16 +5,24 @@ import { ArpeggioError } from "../src/base/errors.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { diffSnapshots } from "../src/desired/snapshot-difference.ts";
 import type { Ip } from "../src/net/ip.ts";
+import { joinAddressParts } from "./address-order.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
-import type { FromWire, ToWire, WireSettings, WireStatus, WireTotals } from "./thread-messages.ts";
+import type { AddressStatus, FromWire, ToWire, WireSettings, WireStatus, WireTotals } from "./thread-messages.ts";
 
 /** An answer that takes longer comes from a thread that hangs. */
 const ANSWER_LIMIT_MS = 2_000;
 
+interface Answer {
+  readonly message: FromWire;
+  readonly addresses: readonly (readonly AddressStatus[])[];
+}
+
 interface Waiting {
-  readonly resolve: (message: FromWire) => void;
+  readonly resolve: (answer: Answer) => void;
   readonly reject: (error: Error) => void;
   readonly timeout: NodeJS.Timeout;
+  /** Those of a status that came already. */
+  readonly addresses: (readonly AddressStatus[])[];
 }
 
 export interface WireListener {
@@ -35,9 +43,10 @@ export class WireClient {
     this.#worker.on("message", (message: FromWire) => {
       if (message.kind === "note") return listener.note(message.note);
       const waiting = this.#waiting.get(message.id);
+      if (message.kind === "addresses") return void waiting?.addresses.push(message.addresses);
       this.#waiting.delete(message.id);
       clearTimeout(waiting?.timeout);
-      waiting?.resolve(message);
+      waiting?.resolve({ message, addresses: waiting.addresses });
     });
     this.#worker.on("error", (error: Error) => listener.ended(error));
     this.#worker.on("exit", (code) => {
@@ -56,19 +65,19 @@ export class WireClient {
   }
 
   async readStatus(): Promise<WireStatus> {
-    const answer = await this.#ask((id) => ({ kind: "ask", id, what: "status" }));
+    const { message: answer, addresses } = await this.#ask((id) => ({ kind: "ask", id, what: "status" }));
     if (answer.kind !== "status") throw misunderstood(answer);
-    return answer.status;
+    return { ...answer.status, addresses: joinAddressParts(addresses) };
   }
 
   async takeTotals(): Promise<WireTotals> {
-    const answer = await this.#ask((id) => ({ kind: "ask", id, what: "totals" }));
+    const { message: answer } = await this.#ask((id) => ({ kind: "ask", id, what: "totals" }));
     if (answer.kind !== "totals") throw misunderstood(answer);
     return answer.totals;
   }
 
   async readAddress(ip: Ip): Promise<AddressDocument | undefined> {
-    const answer = await this.#ask((id) => ({ kind: "ask-address", id, ip }));
+    const { message: answer } = await this.#ask((id) => ({ kind: "ask-address", id, ip }));
     if (answer.kind !== "address") throw misunderstood(answer);
     return answer.address;
   }
@@ -78,14 +87,14 @@ export class WireClient {
     await this.#worker.terminate();
   }
 
-  #ask(question: (id: number) => ToWire): Promise<FromWire> {
+  #ask(question: (id: number) => ToWire): Promise<Answer> {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       const timeout = setTimeout(() => {
         this.#waiting.delete(id);
         reject(new ArpeggioError("ERR_THREAD_SILENT", `the wire thread has not answered for ${ANSWER_LIMIT_MS} ms`));
       }, ANSWER_LIMIT_MS);
-      this.#waiting.set(id, { resolve, reject, timeout });
+      this.#waiting.set(id, { resolve, reject, timeout, addresses: [] });
       this.tell(question(id));
     });
   }

@@ -1,4 +1,5 @@
 /** The wire thread (DESIGN D16): composition root of gossip, election, announcer and packets. Imports nothing of the main thread's. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { ArpeggioError } from "../src/base/errors.ts";
 import { SnapshotReceiver } from "../src/desired/snapshot-difference.ts";
@@ -14,7 +15,7 @@ import { addressOf } from "./address-view.ts";
 import { beat, HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
 import { Speaker } from "./speaker.ts";
 import type { GossipPorts, SpeakerNote } from "./speaker-ports.ts";
-import { type StatusContext, statusOf } from "./status-view.ts";
+import { addressParts, type StatusContext, statusOf } from "./status-view.ts";
 import type { FromWire, GossipSettings, ToWire, WireSettings } from "./thread-messages.ts";
 import { Totals } from "./totals.ts";
 
@@ -59,6 +60,15 @@ async function run(settings: WireSettings): Promise<void> {
     linkProblems: problemsByLink(packets, groups),
     isoOf: (atMs) => new Date(clock.wallMs() - (clock.nowMs() - atMs)).toISOString(),
   });
+  const tellStatus = async (id: number): Promise<void> => {
+    const told = context();
+    const status = statusOf(speaker, told);
+    for (const addresses of addressParts(speaker, told)) {
+      tell({ kind: "addresses", id, addresses });
+      await nextTurn();
+    }
+    tell({ kind: "status", id, status });
+  };
   const receiver = new SnapshotReceiver();
   port.on("message", (message: ToWire) => {
     switch (message.kind) {
@@ -76,9 +86,7 @@ async function run(settings: WireSettings): Promise<void> {
       case "leave":
         return speaker.leave();
       case "ask":
-        if (message.what === "status") {
-          return tell({ kind: "status", id: message.id, status: statusOf(speaker, context()) });
-        }
+        if (message.what === "status") return void tellStatus(message.id);
         return tell({ kind: "totals", id: message.id, totals: totals.take(speaker) });
       case "ask-address": {
         const address = addressOf(speaker, message.ip, context());
