@@ -24,7 +24,7 @@ export interface AddressClash {
 export interface BookView {
   readonly used: AddressSet;
   holdersOf(ip: Ip): readonly Holder[];
-  /** Addresses of which some holder has this key and policy, in no order. */
+  /** Addresses of which some holder has this key and policy, and none of these with one of the ports, in no order. */
   sharedBy(sharing: Sharing): Iterable<Ip>;
 }
 
@@ -32,6 +32,7 @@ export class Book implements BookView {
   readonly used: AddressSet;
   readonly #holders = new Map<ServiceKey, Holder>();
   readonly #byAddress = new Map<Ip, Holder[]>();
+  /** By key and policy; and by key, policy and port. */
   readonly #byGroup = new Map<string, Set<Ip>>();
 
   constructor(holders: Iterable<Holder> = []) {
@@ -48,8 +49,14 @@ export class Book implements BookView {
     return this.#byAddress.get(ip) ?? [];
   }
 
-  sharedBy(sharing: Sharing): Iterable<Ip> {
-    return this.#byGroup.get(sharingGroup(sharing) ?? "") ?? [];
+  *sharedBy(sharing: Sharing): Iterable<Ip> {
+    const group = sharingGroup(sharing) ?? "";
+    const all = this.#byGroup.get(group);
+    if (all === undefined) return;
+    const used = sharing.ports.flatMap((port) => this.#byGroup.get(portGroup(group, port)) ?? []);
+    // Thousands with one key and one port: none of them can share, and each is told so at once.
+    if (used.some(({ size }) => size === all.size)) return;
+    for (const ip of all) if (!used.some((addresses) => addresses.has(ip))) yield ip;
   }
 
   /** In place of what the Service had before. Without an address it is forgotten. */
@@ -57,13 +64,12 @@ export class Book implements BookView {
     this.remove(holder.key);
     if (holder.addresses.length === 0) return;
     this.#holders.set(holder.key, holder);
-    const group = sharingGroup(holder.sharing);
     for (const ip of holder.addresses) {
       const others = this.#byAddress.get(ip);
       if (others === undefined) this.#byAddress.set(ip, [holder]);
       else others.push(holder);
       this.used.add(ip);
-      if (group !== undefined) addTo(this.#byGroup, group, ip);
+      for (const name of groupsOf(holder)) addTo(this.#byGroup, name, ip);
     }
   }
 
@@ -71,15 +77,15 @@ export class Book implements BookView {
     const holder = this.#holders.get(key);
     if (holder === undefined) return;
     this.#holders.delete(key);
-    const group = sharingGroup(holder.sharing);
+    const groups = groupsOf(holder);
     for (const ip of holder.addresses) {
       const others = this.holdersOf(ip).filter((other) => other !== holder);
       if (others.length === 0) {
         this.#byAddress.delete(ip);
         this.used.delete(ip);
       } else this.#byAddress.set(ip, others);
-      if (group !== undefined && !others.some(({ sharing }) => sharingGroup(sharing) === group))
-        removeFrom(this.#byGroup, group, ip);
+      const left = new Set(groups.length === 0 ? [] : others.flatMap(groupsOf));
+      for (const name of groups) if (!left.has(name)) removeFrom(this.#byGroup, name, ip);
     }
   }
 
@@ -113,6 +119,15 @@ function clashesWith(address: Ip, sharing: Sharing, holders: readonly Holder[]):
     const clash = clashOf(sharing, holder.sharing);
     return clash === undefined ? [] : [{ address, holder, clash }];
   });
+}
+
+function groupsOf({ sharing }: Holder): readonly string[] {
+  const group = sharingGroup(sharing);
+  return group === undefined ? [] : [group, ...sharing.ports.map((port) => portGroup(group, port))];
+}
+
+function portGroup(group: string, port: string): string {
+  return `${group} ${port}`;
 }
 
 function addTo(groups: Map<string, Set<Ip>>, group: string, ip: Ip): void {
