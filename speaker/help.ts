@@ -1,11 +1,8 @@
 /** The options as a person reads them: `--help`, and the table in README.md. Pure. */
 
 import { VERSION } from "../src/base/version.ts";
-import { OPTION_TABLE, type OptionRow } from "./options-table.ts";
-
-/** Columns of an old terminal. */
-const WIDTH = 80;
-const INDENT = "        ";
+import { formatRow, heading } from "../src/options/help-text.ts";
+import { OPTION_TABLE } from "./options-table.ts";
 
 export function formatVersion(): string {
   return `arpeggio speaker ${VERSION}, node ${process.versions.node}\n`;
@@ -64,27 +61,4 @@ function tableLine(cells: readonly string[]): string {
 
 function code(text: string): string {
   return `\`${text}\``;
-}
-
-function heading(row: OptionRow): string {
-  return row.placeholder === undefined ? `--${row.name}` : `--${row.name}=${row.placeholder}`;
-}
-
-function formatRow(row: OptionRow): string {
-  const variable = row.variable === undefined ? "" : `  [${row.variable}]`;
-  const byDefault = row.byDefault === undefined ? "" : ` Default: ${row.byDefault}.`;
-  return `  ${heading(row)}${variable}\n${wrap(row.text + byDefault)}\n`;
-}
-
-function wrap(text: string): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && INDENT.length + line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = "";
-    }
-    line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((each) => INDENT + each).join("\n");
 }

@@ -1,14 +1,15 @@
 /** The options of `--source=kubernetes`. Pure but for the `Host` it is given. */
 import type { TlsSettings } from "../src/http/metrics-server.ts";
-import { absolute, type Host } from "./host.ts";
-import type { OptionReader } from "./option-reader.ts";
+import { absolute, type Host } from "../src/options/host.ts";
+import type { OptionReader } from "../src/options/option-reader.ts";
 import {
   type ListenAddress,
   parseListenAddress,
   parseNamespace,
   parseOptionalPort,
   parseText,
-} from "./option-values.ts";
+} from "../src/options/option-values.ts";
+import type { OptionName } from "./options-table.ts";
 import { parseCipherSuites, parseGroups, parseTlsVersion } from "./tls-option-values.ts";
 
 /** MetalLB's (DESIGN D17). */
@@ -37,7 +38,7 @@ export interface KubernetesOptions {
   readonly plainMetrics?: ListenAddress;
 }
 
-export function readKubernetes(reader: OptionReader, host: Host): KubernetesOptions {
+export function readKubernetes(reader: OptionReader<OptionName>, host: Host): KubernetesOptions {
   const kubeconfig = reader.read("kubeconfig", parseText, "");
   if (kubeconfig !== "" && !host.isReadable(absolute(kubeconfig, host))) {
     reader.refuse("kubeconfig", `${absolute(kubeconfig, host)} cannot be read`);
@@ -59,7 +60,7 @@ export function readKubernetes(reader: OptionReader, host: Host): KubernetesOpti
   };
 }
 
-function readTls(reader: OptionReader): TlsSettings {
+function readTls(reader: OptionReader<OptionName>): TlsSettings {
   const minVersion = reader.read("tls-min-version", parseTlsVersion, "TLSv1.3");
   const ciphers = reader.read<string | undefined>("tls-cipher-suites", parseCipherSuites, undefined);
   const groups = reader.read<string | undefined>("tls-curve-preferences", parseGroups, undefined);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { createGossipKey, GOSSIP_KEY_BYTES } from "../src/kube/gossip-key.ts";
 import { openApiServer } from "../src/kube/node-api-server.ts";
-import { parseNamespace } from "./option-values.ts";
+import { parseNamespace } from "../src/options/option-values.ts";
 
 const SECRET_NAME = "memberlist";
 

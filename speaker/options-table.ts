@@ -2,21 +2,7 @@
  * Every option of the speaker, once: `--help`, the README's table and the reader of the command line come from here.
  * Names and environment variables are MetalLB's where MetalLB has the option, so that its manifests start this speaker.
  */
-
-export interface OptionRow {
-  readonly name: string;
-  /** What stands for the value in help; absent for a switch. */
-  readonly placeholder?: string;
-  /** Read when the option is not given; a variable that is set but empty counts as not set, as in MetalLB. */
-  readonly variable?: string;
-  /** As printed; absent: none, or off for a switch. */
-  readonly byDefault?: string;
-  readonly text: string;
-  /** The source of truth with which alone it means something; absent: both. */
-  readonly source?: "files" | "kubernetes";
-  /** Accepted so that MetalLB's manifests keep working. */
-  readonly hasNoEffect?: true;
-}
+import type { OptionRow, OptionTable } from "../src/options/option-row.ts";
 
 const BGP = "MetalLB's, for BGP, which Arpeggio does not speak.";
 
@@ -212,4 +198,6 @@ const ROWS = [
 export type OptionName = (typeof ROWS)[number]["name"];
 
 /** The rows as plain rows, for readers that do not care which option it is. */
-export const OPTION_TABLE: readonly (OptionRow & { readonly name: OptionName })[] = ROWS;
+export const OPTION_TABLE: OptionTable<OptionName>["rows"] = ROWS;
+
+export const OPTIONS: OptionTable<OptionName> = { program: "speaker", rows: OPTION_TABLE };

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { addEnvironment, type CommandLine, readCommandLine } from "./command-line.ts";
-import { absolute, type Host } from "./host.ts";
-import { type KubernetesOptions, readKubernetes } from "./kubernetes-options.ts";
-import { OptionReader } from "./option-reader.ts";
+import { addEnvironment, type CommandLine, readCommandLine } from "../src/options/command-line.ts";
+import { absolute, type Host } from "../src/options/host.ts";
+import { OptionReader } from "../src/options/option-reader.ts";
 import {
   type ListenAddress,
   type ParsedValue,
+  type PeerName,
   parseChoice,
   parseGossipAddress,
   parseListenAddress,
@@ -19,9 +19,9 @@ import {
   parseSwitch,
   parseText,
   type SourceChoice,
-} from "./option-values.ts";
-import { OPTION_TABLE, type OptionName } from "./options-table.ts";
-import type { PeerName } from "./peers.ts";
+} from "../src/options/option-values.ts";
+import { type KubernetesOptions, readKubernetes } from "./kubernetes-options.ts";
+import { OPTION_TABLE, OPTIONS, type OptionName } from "./options-table.ts";
 
 /** Where MetalLB's image has them. */
 const TIMING_FILE = "/etc/metallb/memberlist/config.json";
@@ -83,7 +83,7 @@ export function parseOptions(
   environment: Readonly<Record<string, string | undefined>>,
   host: Host,
 ): Invocation {
-  const commandLine = addEnvironment(readCommandLine(words), environment);
+  const commandLine = addEnvironment(readCommandLine(words, OPTIONS), environment, OPTIONS);
   const reader = new OptionReader(commandLine);
   if (reader.read("help", parseSwitch, false)) return { kind: "help" };
   if (reader.read("version", parseSwitch, false)) return { kind: "version" };
@@ -92,7 +92,7 @@ export function parseOptions(
   return { kind: "run", options, notes: notesOf(commandLine, options.source.kind, environment) };
 }
 
-function readOptions(reader: OptionReader, host: Host, isInPod: boolean): SpeakerOptions | undefined {
+function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: boolean): SpeakerOptions | undefined {
   const source = readSource(reader, host, isInPod);
   const nodeName = readNodeName(reader, host);
   const gossip = readGossip(reader, host, source?.kind ?? "files");
@@ -121,7 +121,11 @@ function readOptions(reader: OptionReader, host: Host, isInPod: boolean): Speake
 }
 
 /** Inside a pod, as MetalLB's manifests start it, the cluster is the source unless another is named. */
-function readSource(reader: OptionReader, host: Host, isInPod: boolean): SpeakerOptions["source"] | undefined {
+function readSource(
+  reader: OptionReader<OptionName>,
+  host: Host,
+  isInPod: boolean,
+): SpeakerOptions["source"] | undefined {
   const advice = "give --source=files:DIR, a folder of manifests, or --source=kubernetes";
   const source = isInPod
     ? reader.read<SourceChoice | undefined>("source", parseSource, { kind: "kubernetes" })
@@ -132,7 +136,7 @@ function readSource(reader: OptionReader, host: Host, isInPod: boolean): Speaker
 }
 
 /** As the kubelet does, the host's name is put in lower case; a name that was given is taken as it is. */
-function readNodeName(reader: OptionReader, host: Host): string | undefined {
+function readNodeName(reader: OptionReader<OptionName>, host: Host): string | undefined {
   const given = reader.read<string | undefined>("node-name", parseNodeName, undefined);
   if (given !== undefined || reader.has("node-name")) return given;
   const parsed = parseNodeName(host.hostname.trim().toLowerCase());
@@ -141,7 +145,11 @@ function readNodeName(reader: OptionReader, host: Host): string | undefined {
   return undefined;
 }
 
-function readGossip(reader: OptionReader, host: Host, source: SourceChoice["kind"]): GossipOptions | undefined {
+function readGossip(
+  reader: OptionReader<OptionName>,
+  host: Host,
+  source: SourceChoice["kind"],
+): GossipOptions | undefined {
   const bindAddress = reader.read("ml-bindaddr", parseGossipAddress, undefined);
   const port = reader.read("ml-bindport", (text) => (text === "" ? good(GOSSIP_PORT) : parsePort(text)), GOSSIP_PORT);
   const peers = reader.read("peers", (text) => parsePeers(text, port), []);
@@ -168,11 +176,11 @@ function readGossip(reader: OptionReader, host: Host, source: SourceChoice["kind
 }
 
 /** As in MetalLB gossip is off in a cluster unless both are given. */
-function missingForPods(reader: OptionReader): OptionName | undefined {
+function missingForPods(reader: OptionReader<OptionName>): OptionName | undefined {
   return (["ml-bindaddr", "ml-labels"] as const).find((name) => (reader.text(name) ?? "") === "");
 }
 
-function readHttp(reader: OptionReader): ListenAddress {
+function readHttp(reader: OptionReader<OptionName>): ListenAddress {
   if (reader.has("http-address") && reader.has("health-probe-port")) {
     reader.problems.push("--http-address and --health-probe-port are both given; one of them says where to listen");
   }
@@ -181,7 +189,12 @@ function readHttp(reader: OptionReader): ListenAddress {
 }
 
 /** A file that was named must be there; one at its usual place may be missing. The empty text means none. */
-function readFileName(reader: OptionReader, host: Host, name: OptionName, usual: string): string | undefined {
+function readFileName(
+  reader: OptionReader<OptionName>,
+  host: Host,
+  name: OptionName,
+  usual: string,
+): string | undefined {
   const text = reader.read(name, parseText, usual);
   if (text === "") return undefined;
   const path = absolute(text, host);
@@ -191,7 +204,7 @@ function readFileName(reader: OptionReader, host: Host, name: OptionName, usual:
 }
 
 function notesOf(
-  commandLine: CommandLine,
+  commandLine: CommandLine<OptionName>,
   source: SourceChoice["kind"],
   environment: Readonly<Record<string, string | undefined>>,
 ): string[] {

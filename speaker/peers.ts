@@ -5,12 +5,7 @@ import { lookup } from "node:dns/promises";
 import type { NodeFacts } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { type Family, familyOf, type Ip, parseIp } from "../src/net/ip.ts";
-
-/** A peer as the user wrote it: a host name or an address, and a port. */
-export interface PeerName {
-  readonly host: string;
-  readonly port: number;
-}
+import type { PeerName } from "../src/options/option-values.ts";
 
 /** Names are looked up again after this long. */
 export const RESOLVE_INTERVAL_MS = 10_000;

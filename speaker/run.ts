@@ -8,7 +8,8 @@ import type { Log } from "../src/base/log.ts";
 import { VERSION } from "../src/base/version.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
-import { type HttpServer, openHttpServer } from "../src/http/server.ts";
+import type { HttpServer } from "../src/http/app.ts";
+import { openHttpServer } from "../src/http/server.ts";
 import { KubernetesAuthorizer } from "../src/kube/authorizer.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
 import { type Family, familyOf, type Ip } from "../src/net/ip.ts";
@@ -21,7 +22,7 @@ import { GOSSIP_DROP_REASONS, PACKET_DROP_REASONS } from "./drop-reasons.ts";
 import { FilesSource } from "./files-source.ts";
 import { findBindEndpoint } from "./gossip-bind.ts";
 import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, HeartbeatWatch } from "./heartbeat.ts";
-import { takeInstanceLock } from "./instance-lock.ts";
+import { takeSpeakerLock } from "./instance-lock.ts";
 import { KEY_SENTENCES, watchKeyFiles } from "./key-files.ts";
 import { LeaderLog } from "./leader-log.ts";
 import { type MetricsListeners, openMetricsListeners } from "./metrics-listeners.ts";
@@ -53,7 +54,7 @@ export interface Exits {
 
 export async function runSpeaker(options: SpeakerOptions, log: Log, exits: Exits): Promise<void> {
   const clock = new SystemClock();
-  await takeInstanceLock(options.nodeName);
+  await takeSpeakerLock(options.nodeName);
   const reading = await readConfigFiles(options, (path) => readFile(path));
   if (!reading.ok) return exits.refuse(reading.problems);
   const speaker = new MainThread(options, log, clock, exits);

@@ -47,7 +47,11 @@ export class PoolReports {
   }
 }
 
-export function numbersOf(pool: AllocatorPool, { world, nodesIn }: Surroundings, used: AddressSet): PoolNumbers {
+export function numbersOf(
+  pool: AllocatorPool,
+  { world, nodesIn }: Pick<Surroundings, "world" | "nodesIn">,
+  used: AddressSet,
+): PoolNumbers {
   return poolNumbers(pool, used, nodesIn.get(pool.name) ?? [], world?.pools.gives(pool) ?? false);
 }
 

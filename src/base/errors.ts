@@ -3,7 +3,7 @@
 export type ErrorCode =
   /** An option or environment variable does not parse; the message lists every problem. */
   | "ERR_CONFIG_INVALID"
-  /** Another speaker with this node name runs on this host. */
+  /** Another speaker with this node name, or controller of this folder, runs on this host. */
   | "ERR_ALREADY_RUNNING"
   /** A caller passed a value that the function's contract excludes. */
   | "ERR_INTERNAL_ARGUMENT"

@@ -11,6 +11,7 @@ import { compareText } from "../desired/text-order.ts";
 import { FileCache } from "./file-cache.ts";
 import {
   type FileState,
+  type FolderDocuments,
   mergeFiles,
   type ReadChunk,
   readChunk,
@@ -19,6 +20,7 @@ import {
   unreadableFile,
 } from "./file-state.ts";
 import { FolderWatch } from "./folder-watch.ts";
+import { OVERLAY_FOLDER, OverlayFolder, type OverlayReading } from "./overlay-folder.ts";
 import { splitDocuments } from "./parse-documents.ts";
 
 /** An editor writes in several steps: the folder is read when it was quiet for so long, or unquiet for too long. */
@@ -36,11 +38,17 @@ export interface FolderSourceOptions {
   readonly folder: string;
   /** Where the last good text of each file is kept over a restart; absent: nowhere. */
   readonly cacheFolder?: string;
+  /** With what is written, not its facts alone. */
+  readonly keepsDocuments?: boolean;
   /**
    * The whole reading, whenever something in it changed. No snapshot: nothing could be read yet, which is not the same as
    * an empty one. A folder that cannot be read any more keeps its last snapshot.
    */
-  readonly onChange: (snapshot: ClusterSnapshot | undefined, problems: readonly SourceProblem[]) => void;
+  readonly onChange: (
+    snapshot: ClusterSnapshot | undefined,
+    problems: readonly SourceProblem[],
+    documents: FolderDocuments,
+  ) => void;
 }
 
 interface KnownFile {
@@ -58,8 +66,12 @@ export class FolderSource {
   readonly #options: FolderSourceOptions;
   readonly #cache: FileCache | undefined;
   readonly #watch: FolderWatch;
+  readonly #overlayWatch: FolderWatch;
+  readonly #overlayFolder: OverlayFolder;
   #files: ReadonlyMap<string, KnownFile> = new Map();
+  #overlays: OverlayReading | undefined;
   #snapshot: ClusterSnapshot | undefined;
+  #documents: FolderDocuments = { values: new Map(), unread: new Set(), isWhole: false };
   #said: readonly SourceProblem[] | undefined;
   #cacheFault: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -73,6 +85,8 @@ export class FolderSource {
     const { cacheFolder } = options;
     this.#cache = cacheFolder === undefined ? undefined : new FileCache(cacheFolder, this.#folder);
     this.#watch = new FolderWatch(this.#folder, () => this.#onEvent());
+    this.#overlayWatch = new FolderWatch(join(this.#folder, OVERLAY_FOLDER), () => this.#onEvent());
+    this.#overlayFolder = new OverlayFolder(this.#folder);
   }
 
   /** Begins to watch; resolves when the folder was read once, or could not be. Once more: reads again. */
@@ -84,10 +98,15 @@ export class FolderSource {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#watch.close();
+    this.#closeWatches();
     await this.#reading;
-    // A reading that was under way may have renewed it.
+    // A reading that was under way may have renewed them.
+    this.#closeWatches();
+  }
+
+  #closeWatches(): void {
     this.#watch.close();
+    this.#overlayWatch.close();
   }
 
   #onEvent(): void {
@@ -112,6 +131,7 @@ export class FolderSource {
     this.#firstEventMs = undefined;
     // Watched before it is read: what is written in between causes another reading.
     await this.#watch.renew();
+    await this.#overlayWatch.renew();
     const names = await manifestsIn(this.#folder);
     if (typeof names === "string") this.#tell([unreadableFolder(this.#options.folder, names)]);
     else await this.#readFiles(names);
@@ -125,13 +145,20 @@ export class FolderSource {
       if (known !== undefined) files.set(name, known);
     }
     await this.#cache?.keepOnly([...files.keys()]);
+    const overlays = await this.#overlayFolder.read();
     const isSame =
+      overlays === this.#overlays &&
       files.size === this.#files.size &&
       [...files].every(([name, { state }]) => this.#files.get(name)?.state === state);
     this.#files = files;
-    const { snapshot, problems } = mergeFiles([...files.values()].map(({ state }) => state));
-    if (this.#snapshot === undefined || !isSame) this.#snapshot = snapshot;
-    this.#tell(problems, !isSame);
+    this.#overlays = overlays;
+    const states = [...files.values()].map(({ state }) => state);
+    const { snapshot, documents, problems } = mergeFiles(states, overlays.overlays);
+    if (this.#snapshot === undefined || !isSame) {
+      this.#snapshot = snapshot;
+      this.#documents = documents;
+    }
+    this.#tell([...problems, ...overlays.problems], !isSame);
   }
 
   /** Undefined for what is no file, and for a file that is gone by now. */
@@ -167,12 +194,12 @@ export class FolderSource {
     const chunks = new Map<string, ReadChunk>();
     let sliceEndMs = performance.now() + PARSE_SLICE_MS;
     for (const { text: piece } of pieces) {
-      chunks.set(piece, before?.chunks.get(piece) ?? readChunk(piece));
+      chunks.set(piece, before?.chunks.get(piece) ?? this.#readChunk(piece));
       if (performance.now() < sliceEndMs) continue;
       await setImmediate();
       sliceEndMs = performance.now() + PARSE_SLICE_MS;
     }
-    const state = readFileState(before?.state, name, text, (piece) => chunks.get(piece) ?? readChunk(piece));
+    const state = readFileState(before?.state, name, text, (piece) => chunks.get(piece) ?? this.#readChunk(piece));
     if (state.isGood) this.#cacheFault = await this.#cache?.write(name, text);
     return { signature, text, state, chunks };
   }
@@ -181,7 +208,12 @@ export class FolderSource {
   async #lastGood(name: string): Promise<KnownFile | undefined> {
     const text = await this.#cache?.read(name);
     if (text === undefined) return undefined;
-    return { signature: "", state: readFileState(undefined, name, text), chunks: new Map() };
+    const state = readFileState(undefined, name, text, (piece) => this.#readChunk(piece));
+    return { signature: "", state, chunks: new Map() };
+  }
+
+  #readChunk(piece: string): ReadChunk {
+    return readChunk(piece, this.#options.keepsDocuments);
   }
 
   #hasEmptyFile(): boolean {
@@ -193,7 +225,7 @@ export class FolderSource {
     const isNews = isChanged || this.#said === undefined || sentencesOf(all) !== sentencesOf(this.#said);
     if (this.#isClosed || !isNews) return;
     this.#said = all;
-    this.#options.onChange(this.#snapshot, all);
+    this.#options.onChange(this.#snapshot, all, this.#documents);
   }
 }
 

@@ -42,6 +42,8 @@ export interface ReadObject {
   /** Absent when even the name cannot be read. */
   readonly name?: ObjectName;
   readonly line: number;
+  /** As written, where that is kept. */
+  readonly value?: unknown;
   /** What can be used of it; with `refusal` only where nothing better is known. */
   readonly change?: SnapshotChange;
   readonly refusal?: Finding;
@@ -68,6 +70,7 @@ const READERS: Readonly<Record<string, ResourceReader>> = {
     },
   },
   EndpointSlice: RESOURCE_READERS.EndpointSlice,
+  Namespace: RESOURCE_READERS.Namespace,
   Node: {
     ...RESOURCE_READERS.Node,
     read: (value, key) => {
@@ -81,8 +84,8 @@ const READERS: Readonly<Record<string, ResourceReader>> = {
 
 const BGP_KINDS: readonly string[] = ["BGPPeer", "BGPAdvertisement", "BFDProfile", "Community"];
 
-/** Every object of a document: one, or the items of a List. */
-export function readDocument(document: ParsedDocument): ReadDocument {
+/** Every object of a document: one, or the items of a List. `keepsValues`: with what is written, for who needs more than facts. */
+export function readDocument(document: ParsedDocument, keepsValues = false): ReadDocument {
   const objects: ReadObject[] = [];
   const findings: Finding[] = [];
   for (const { value, path } of itemsOf(document.value)) {
@@ -90,7 +93,8 @@ export function readDocument(document: ParsedDocument): ReadDocument {
     const head = headOf(value);
     const reader = Object.hasOwn(READERS, head.kind) ? READERS[head.kind] : undefined;
     if (reader !== undefined && reader.group === head.group) {
-      objects.push(readObject(value, reader, head, (at) => document.lineOf([...path, ...at])));
+      const object = readObject(value, reader, head, (at) => document.lineOf([...path, ...at]));
+      objects.push(keepsValues ? { ...object, value } : object);
     } else {
       findings.push({ ...unreadKind(head), line });
     }

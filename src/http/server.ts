@@ -1,17 +1,16 @@
 /** The HTTP face of one speaker (DESIGN D17). It reads and shows; the only order it takes is to step down, from this host alone. */
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type AddressDocument, AddressSchema } from "../../api/address.ts";
 import { type StatusDocument, StatusSchema } from "../../api/status.ts";
-import { ArpeggioError, errnoOf } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import { type Ip, parseIp } from "../net/ip.ts";
 import { formatAddress } from "./address-text.ts";
+import { createApp, type HttpServer, objectionTo, openListener } from "./app.ts";
 import { within } from "./deadline.ts";
 import { compileCheck } from "./document-check.ts";
-import { prefersJson } from "./negotiation.ts";
 import { openApiDocument } from "./openapi.ts";
+import { JSON_TYPE, METRICS_TYPE, sendDocument, sendProblem, sendText } from "./replies.ts";
 import { formatStatus } from "./status-text.ts";
-import { printable } from "./table.ts";
 
 /** What the speaker shows, asked for at each request. */
 export interface Faces {
@@ -29,17 +28,6 @@ export interface Faces {
   setStepDown(isWanted: boolean): void | Promise<void>;
 }
 
-export interface HttpServer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
-const TEXT = "text/plain; charset=utf-8";
-const JSON_TYPE = "application/json; charset=utf-8";
-/** Prometheus' text exposition format */
-const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
-const CLIENT_FAULTS = { 400: "ERR_HTTP_BAD_REQUEST", 403: "ERR_HTTP_FORBIDDEN", 404: "ERR_HTTP_NOT_FOUND" } as const;
-type ClientFault = keyof typeof CLIENT_FAULTS;
 /** As long as the wire thread may stand before /healthz fails (DESIGN D16). */
 const DEADLINE_MS = 2_000;
 /** No request needs a body. */
@@ -51,37 +39,14 @@ export async function openHttpServer(
   listen: { readonly ip: Ip; readonly port: number },
   log: Log,
 ): Promise<HttpServer> {
-  const app = createHttpServer(faces, log);
-  try {
-    await app.listen({ host: listen.ip, port: listen.port });
-  } catch (cause) {
-    await app.close();
-    const message = `HTTP cannot listen on ${listen.ip} port ${listen.port}: ${errnoOf(cause)}`;
-    throw new ArpeggioError("ERR_LISTEN", message, { cause });
-  }
-  const bound = app.server.address();
-  const port = typeof bound === "object" && bound !== null ? bound.port : listen.port;
-  return { port, close: () => app.close() };
+  return openListener(createHttpServer(faces, log), listen);
 }
 
 /** The routes, not listening yet. */
 export function createHttpServer(faces: Faces, log: Log, deadlineMs = DEADLINE_MS): FastifyInstance {
-  const app = Fastify({
-    bodyLimit: BODY_LIMIT_BYTES,
-    // A watcher that holds its connection open must not hold the shutdown.
-    forceCloseConnections: true,
-    frameworkErrors: (_error, request, reply) => {
-      void sendProblem(request, reply, 400, "the URL is not valid");
-    },
-  });
+  const app = createApp(log, BODY_LIMIT_BYTES);
   // Whatever body a client sends with an order is read and ignored.
-  app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, _body, done) => done(null));
-  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, 404, `there is no ${request.url} here`));
-  app.setErrorHandler((error, request, reply) => sendError(error, request, reply, log));
-  app.addHook("onSend", async (_request, reply) => {
-    reply.header("cache-control", "no-store").header("vary", "accept");
-  });
   addStatusRoutes(app, faces, deadlineMs);
   addProbeRoutes(app, faces, deadlineMs);
   addStepDownRoutes(app, faces);
@@ -138,65 +103,4 @@ function addStepDownRoutes(app: FastifyInstance, faces: Faces): void {
     order(true, "stepping down: addresses move to nodes that can take them; DELETE /step-down ends it"),
   );
   app.delete("/step-down", order(false, "no longer stepping down"));
-}
-
-/** Orders come from this host, wherever the server listens, and not from a web page that a browser of this host shows. */
-function objectionTo(request: FastifyRequest): string | undefined {
-  const from = parseIp(request.socket.remoteAddress ?? "");
-  const isLoopback = from !== undefined && (from === "::1" || from.startsWith("127."));
-  if (!isLoopback) return "orders are taken from this host's loopback address only";
-  return request.headers.origin === undefined ? undefined : "orders are not taken from web pages";
-}
-
-function sendDocument<Document>(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  document: Document,
-  format: (document: Document) => string,
-): FastifyReply {
-  if (prefersJson(request.headers.accept)) return reply.type(JSON_TYPE).send(`${JSON.stringify(document)}\n`);
-  return sendText(reply, format(document));
-}
-
-function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
-  if (isClientsFault(error)) return sendProblem(request, reply, 400, "the request is not valid");
-  const code = errnoOf(error);
-  const sentence = error instanceof Error ? error.message : String(error);
-  log.error("request failed", { code, path: request.url, problem: sentence });
-  return sendFault(request, reply, 500, code, sentence);
-}
-
-/** Fastify marks what the client did wrong with a status of 4xx. */
-function isClientsFault(error: unknown): boolean {
-  if (typeof error !== "object" || error === null || !("statusCode" in error)) return false;
-  return typeof error.statusCode === "number" && error.statusCode < 500;
-}
-
-function sendProblem(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: ClientFault,
-  sentence: string,
-): FastifyReply {
-  return sendFault(request, reply, status, CLIENT_FAULTS[status], sentence);
-}
-
-function sendFault(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number,
-  code: string,
-  sentence: string,
-): FastifyReply {
-  return sendDocument(
-    request,
-    reply.code(status),
-    { code, sentence },
-    () => `${printable(sentence)}
-`,
-  );
-}
-
-function sendText(reply: FastifyReply, text: string): FastifyReply {
-  return reply.type(TEXT).send(text);
 }

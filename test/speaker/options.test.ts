@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { expect } from "chai";
-import type { Host } from "../../speaker/host.ts";
 import { parseOptions, type SpeakerOptions } from "../../speaker/options.ts";
 import { OPTION_TABLE } from "../../speaker/options-table.ts";
+import type { Host } from "../../src/options/host.ts";
 
 const SOURCE = "--source=files:/m";
 const CLUSTER = "--source=kubernetes";

@@ -11,6 +11,6 @@ export interface Host {
   isReadable(path: string): boolean;
 }
 
-export function absolute(path: string, host: Host): string {
+export function absolute(path: string, host: Pick<Host, "workingFolder">): string {
   return isAbsolute(path) ? path : resolve(host.workingFolder, path);
 }

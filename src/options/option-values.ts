@@ -1,6 +1,5 @@
 /** The grammar of option values: text in; a value, or the rest of a sentence that begins with the option's name. Pure. */
-import { type Ip, isMulticast, parseIp } from "../src/net/ip.ts";
-import type { PeerName } from "./peers.ts";
+import { type Ip, isMulticast, parseIp } from "../net/ip.ts";
 
 export type ParsedValue<Value> =
   | { readonly ok: true; readonly value: Value }
@@ -8,6 +7,12 @@ export type ParsedValue<Value> =
 
 export interface ListenAddress {
   readonly ip: Ip;
+  readonly port: number;
+}
+
+/** A peer as the user wrote it: a host name or an address, and a port. */
+export interface PeerName {
+  readonly host: string;
   readonly port: number;
 }
 

@@ -1,5 +1,5 @@
 /** Reads a command line as Go's flag package does, because MetalLB's manifests are written for it. Pure. */
-import { OPTION_TABLE, type OptionName } from "./options-table.ts";
+import type { OptionTable } from "./option-row.ts";
 
 /** A value as written, and the name under which it was given, for sentences about it. */
 export interface GivenValue {
@@ -7,8 +7,8 @@ export interface GivenValue {
   readonly from: string;
 }
 
-export interface CommandLine {
-  readonly given: ReadonlyMap<OptionName, GivenValue>;
+export interface CommandLine<Name extends string> {
+  readonly given: ReadonlyMap<Name, GivenValue>;
   readonly problems: readonly string[];
 }
 
@@ -16,8 +16,11 @@ export interface CommandLine {
  * `-name value`, `--name value`, `-name=value`; a switch takes a value only after "=". The last of several wins.
  * Unlike Go, all that is wrong is listed, and a word that looks like an option is never taken for a value.
  */
-export function readCommandLine(words: readonly string[]): CommandLine {
-  const given = new Map<OptionName, GivenValue>();
+export function readCommandLine<Name extends string>(
+  words: readonly string[],
+  table: OptionTable<Name>,
+): CommandLine<Name> {
+  const given = new Map<Name, GivenValue>();
   const problems: string[] = [];
   for (let index = 0; index < words.length; index++) {
     const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(words[index] ?? "");
@@ -27,11 +30,11 @@ export function readCommandLine(words: readonly string[]): CommandLine {
     }
     const [, written = "", attached] = match;
     const name = written === "h" ? "help" : written;
-    const row = OPTION_TABLE.find((candidate) => candidate.name === name);
+    const row = table.rows.find((candidate) => candidate.name === name);
     const next = words[index + 1];
     const nextIsValue = next !== undefined && !next.startsWith("-");
     if (row === undefined) {
-      problems.push(unknownOption(name));
+      problems.push(unknownOption(name, table));
       // What follows is most likely its value: one mistake is one problem.
       if (attached === undefined && nextIsValue) index++;
       continue;
@@ -48,12 +51,13 @@ export function readCommandLine(words: readonly string[]): CommandLine {
 }
 
 /** Adds what environment variables say about options that the command line does not name. */
-export function addEnvironment(
-  commandLine: CommandLine,
+export function addEnvironment<Name extends string>(
+  commandLine: CommandLine<Name>,
   environment: Readonly<Record<string, string | undefined>>,
-): CommandLine {
+  table: OptionTable<Name>,
+): CommandLine<Name> {
   const given = new Map(commandLine.given);
-  for (const { name, variable } of OPTION_TABLE) {
+  for (const { name, variable } of table.rows) {
     const text = variable === undefined ? undefined : environment[variable];
     if (text === undefined || text === "" || variable === undefined || given.has(name)) continue;
     given.set(name, { text, from: variable });
@@ -61,9 +65,9 @@ export function addEnvironment(
   return { ...commandLine, given };
 }
 
-function unknownOption(name: string): string {
-  const near = OPTION_TABLE.map((row) => row.name).find((known) => editDistance(known, name) <= 2);
-  return `--${name} is not an option of the speaker${near === undefined ? "" : `; is --${near} meant?`}`;
+function unknownOption(name: string, { program, rows }: OptionTable<string>): string {
+  const near = rows.map((row) => row.name).find((known) => editDistance(known, name) <= 2);
+  return `--${name} is not an option of the ${program}${near === undefined ? "" : `; is --${near} meant?`}`;
 }
 
 /** Levenshtein's: letters to insert, delete or replace. */
