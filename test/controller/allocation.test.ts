@@ -125,7 +125,7 @@ describe("Allocation", () => {
     expect(folder.writes).to.equal(writes);
   });
 
-  it("tries again what could not be written, says so meanwhile, and gives the address to nobody else", async () => {
+  it("tries again what could not be written, and says so meanwhile", async () => {
     folder.isFull = true;
     await folder.put(pool("main", "192.0.2.10/32"), service("web"));
     expect(folder.allocation.fault).to.equal("what was decided cannot be written (ENOSPC)");

@@ -105,10 +105,15 @@ describe("files: what an allocator wrote", () => {
 
 describe("OverlayFolder", () => {
   let folder = "";
+  let source: FolderSource | undefined;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "arpeggio-overlay-"));
   });
-  afterEach(() => rm(folder, { recursive: true }));
+  afterEach(async () => {
+    await source?.close();
+    source = undefined;
+    await rm(folder, { recursive: true });
+  });
 
   it("gives the same value until something changes", async () => {
     const overlays = new OverlayFolder(folder);
@@ -141,7 +146,7 @@ describe("OverlayFolder", () => {
     let seen: readonly string[] = [];
     let said: readonly SourceProblem[] = [];
     let wake: (() => void) | undefined;
-    const source = new FolderSource({
+    source = new FolderSource({
       folder,
       onChange: (snapshot, problems) => {
         seen = snapshot?.services.get("default/web")?.addresses ?? [];
@@ -166,6 +171,5 @@ describe("OverlayFolder", () => {
     await mkdir(join(folder, ".status/.x"), { recursive: true });
     expect(await change(() => overlays.remove(GIVEN))).to.deep.equal(["192.0.2.1"]);
     expect(said).to.deep.equal([]);
-    await source.close();
   });
 });
