@@ -19,7 +19,8 @@ const LINKS_MS = 12_000;
 const KEY_MS = 5 * 60_000;
 const TOKEN_MS = 30_000;
 /** A speaker reads its token file anew once a minute, and when the token that it has is refused. */
-const TOKEN_READ_MS = 65_000;
+const REFUSED_MS = 90_000;
+const AGAIN_MS = 3_000;
 const REFUSED_TOKEN = "no-token-at-all";
 
 export const CHANGE_DRILLS = {
@@ -96,10 +97,12 @@ async function changeToken(scene: KubeScene): Promise<KubeDeed> {
   const deedMs = monotonicMs();
   await Promise.all(nodes.map((node) => writeToken(scene, node, another)));
   await watchFor(TOKEN_MS);
-  await Promise.all(nodes.map((node) => writeToken(scene, node, REFUSED_TOKEN)));
-  await watchFor(TOKEN_READ_MS);
-  await Promise.all(nodes.map((node) => cutApiConnections(scene, node)));
-  await watchFor(TOKEN_MS);
+  // Kubelet puts the right one back once a minute or so.
+  const endMs = monotonicMs() + REFUSED_MS;
+  while (monotonicMs() < endMs) {
+    await Promise.all(nodes.map((node) => writeToken(scene, node, REFUSED_TOKEN)));
+    await watchFor(AGAIN_MS);
+  }
   const watchingRefused = await countWatching(nodes);
   await Promise.all(nodes.map((node, index) => writeToken(scene, node, first[index] ?? another)));
   // What backs off does so for at most 30 s.
