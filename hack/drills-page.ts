@@ -56,7 +56,7 @@ export function formatDrills(jsonLines: string, measuredOn: string): string {
     `Measured on ${measuredOn} on Linux with 2 cores, one run each, on the cluster of three nodes that \`hack/kube up --nodes 3\` brings up:`,
     "`hack/kube drill all`. A client on another host opens 500 new connections a second through kube-proxy, each with one request;",
     "_lost_ is a request whose SYN stood unanswered for a second, _reset_ a connection that was open at the moment of a move.",
-    "A drill that begins or ends in silence is answered by nobody for a while on purpose; there _lost_ says for how long.",
+    "Before `apply` and in a crash nobody answers for a while; there _lost_ counts what was asked meanwhile.",
     "",
     ...table,
     "",
