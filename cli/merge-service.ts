@@ -32,7 +32,7 @@ function unknownProblems(service: string, readings: readonly StatusReading[]): r
   const asked = ordered.flatMap(({ answer }) => (answer.ok ? [answer.value] : []));
   const unready = asked.flatMap(({ node, ready }) => (ready.isReady ? [] : [`${node} is not ready: ${ready.reason}`]));
   if (asked.length === 0) return silent;
-  const names = listNames(asked.map(({ node }) => node));
+  const names = listNames(asked.map(({ node }) => node).toSorted());
   const unknown = `Service ${service} has no address: so ${asked.length === 1 ? "says" : "say"} ${names}`;
   return [
     ...silent,

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptyFolder, run } from "./run.ts";
+import { emptyFolder, run, runNpm } from "./run.ts";
 
 interface Lock {
   readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
@@ -19,7 +19,8 @@ export function nodePackageFolder(root: string, name: string, cache: string): { 
 
   mkdirSync(cache, { recursive: true });
   const archive = join(cache, `${name}-${version}.tgz`);
-  if (!existsSync(archive)) run("npm", ["pack", `${name}@${version}`, "--silent", "--pack-destination", cache], root);
+  if (!existsSync(archive))
+    runNpm(["pack", `${name}@${version}`, "--loglevel=error", "--pack-destination", cache], root);
   const sum = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
   if (sum !== integrity) throw new Error(`${archive} is not what package-lock.json says: remove it`);
   const folder = emptyFolder(join(cache, name));
