@@ -4,6 +4,7 @@ import { Speaker } from "../../speaker/speaker.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
+import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
@@ -144,7 +145,8 @@ class SpeakerTenant implements Tenant {
   #inputs(members: TenantView["members"]): string | undefined {
     const isMember = members.some(({ name, state }) => name === this.#ports.name && state === "alive");
     if (this.#snapshot === undefined || !isMember || this.#isRipening(this.#snapshot, members)) return undefined;
-    return inputsOf(this.#snapshot, members, this.#speaker.council.rule.rule);
+    const { rule, derived } = this.#speaker.council;
+    return [inputsOf(this.#snapshot, members, rule.rule), ...freshEndpoints(derived)].join(",");
   }
 
   #isRipening({ nodes }: ClusterSnapshot, members: TenantView["members"]): boolean {
@@ -175,6 +177,15 @@ function inputsOf(snapshot: ClusterSnapshot, members: TenantView["members"], rul
     .map(({ name, meta }) => `${name} ${meta}`)
     .toSorted();
   return [numberOf(snapshot), rule, ...present].join(",");
+}
+
+/** Who is fresh follows from when each observer saw an endpoint turn ready: an input of its own (src/desired/fresh-endpoints.ts). */
+function freshEndpoints({ groups }: Derived): readonly string[] {
+  return groups.flatMap(({ services }) =>
+    services.flatMap(({ namespace, name, freshNodes }) =>
+      freshNodes === undefined ? [] : [`${namespace}/${name} ${[...freshNodes].toSorted().join(" ")}`],
+    ),
+  );
 }
 
 /** Decisions and metadata are values: what was made of one stands as long as it does. */
