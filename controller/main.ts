@@ -1,14 +1,13 @@
 #!/usr/bin/env node
 /** The controller's process: reads options, then runs; every fault ends it with a sentence and an exit code. */
-import { ArpeggioError } from "../src/base/errors.ts";
 import { createLog } from "../src/base/log.ts";
+import { endOnFault } from "../src/sys/end-on-fault.ts";
 import { formatHelp, formatVersion } from "./help.ts";
 import { parseOptions } from "./options.ts";
 import { runController } from "./run.ts";
 
 /** Options are wrong. */
 const EXIT_INVALID = 2;
-const EXIT_FAILED = 1;
 
 const invocation = parseOptions(process.argv.slice(2), { workingFolder: process.cwd() });
 switch (invocation.kind) {
@@ -23,14 +22,7 @@ switch (invocation.kind) {
     process.exitCode = EXIT_INVALID;
     break;
   case "run": {
-    const fail = (error: unknown): never => {
-      // The stack is for us; a fault that has a code explains itself to its user.
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      process.stderr.write(`controller: ${error instanceof ArpeggioError ? error.message : text}\n`);
-      process.exit(EXIT_FAILED);
-    };
-    process.on("uncaughtException", fail);
-    process.on("unhandledRejection", fail);
+    const fail = endOnFault("controller");
     const log = createLog(invocation.options.logLevel, (line) => void process.stderr.write(line), Date.now);
     await runController(invocation.options, log, fail).catch(fail);
     break;

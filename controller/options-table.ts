@@ -1,4 +1,5 @@
 /** Every option of the controller, once: `--help`, the README's table and the reader of the command line come from here. */
+import { COMMON_ROWS } from "../src/options/common-rows.ts";
 import type { OptionTable } from "../src/options/option-row.ts";
 
 const ROWS = [
@@ -23,14 +24,7 @@ const ROWS = [
     byDefault: "127.0.0.1:17473",
     text: "Where /status, /pools, /services, /pending, /healthz, /readyz and /metrics are served.",
   },
-  {
-    name: "log-level",
-    placeholder: "all|debug|info|warn|error|none",
-    byDefault: "info",
-    text: "Lines below this level are not written.",
-  },
-  { name: "version", text: "Prints the version and ends." },
-  { name: "help", text: "Prints this text and ends." },
+  ...COMMON_ROWS,
 ] as const satisfies OptionTable<string>["rows"];
 
 type OptionName = (typeof ROWS)[number]["name"];

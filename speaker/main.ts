@@ -1,15 +1,14 @@
 /** The speaker's process: reads options, then runs; every fault ends it with a sentence and an exit code. */
 import { accessSync, constants, readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { ArpeggioError } from "../src/base/errors.ts";
 import { createLog } from "../src/base/log.ts";
+import { endOnFault } from "../src/sys/end-on-fault.ts";
 import { formatHelp, formatVersion } from "./help.ts";
 import { parseOptions } from "./options.ts";
 import { runSpeaker } from "./run.ts";
 
 /** Options, environment or the files they name are wrong. */
 const EXIT_INVALID = 2;
-const EXIT_FAILED = 1;
 
 function isReadable(path: string): boolean {
   try {
@@ -59,14 +58,7 @@ switch (invocation.kind) {
     const { options, notes } = invocation;
     const log = createLog(options.logLevel, (line) => void process.stderr.write(line), Date.now);
     for (const note of notes) log.warn(note);
-    const fail = (error: unknown): never => {
-      // The stack is for us; a fault that has a code explains itself to its user.
-      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      process.stderr.write(`speaker: ${error instanceof ArpeggioError ? error.message : text}\n`);
-      process.exit(EXIT_FAILED);
-    };
-    process.on("uncaughtException", fail);
-    process.on("unhandledRejection", fail);
+    const fail = endOnFault("speaker");
     await runSpeaker(options, log, { fail, refuse: printProblems }).catch(fail);
     break;
   }

@@ -2,6 +2,7 @@
  * Every option of the speaker, once: `--help`, the README's table and the reader of the command line come from here.
  * Names and environment variables are MetalLB's where MetalLB has the option, so that its manifests start this speaker.
  */
+import { COMMON_ROWS } from "../src/options/common-rows.ts";
 import type { OptionRow, OptionTable } from "../src/options/option-row.ts";
 
 const BGP = "MetalLB's, for BGP, which Arpeggio does not speak.";
@@ -102,14 +103,7 @@ const ROWS = [
     byDefault: "17472",
     text: "The port of --http-address alone, under MetalLB's name; not together with it.",
   },
-  {
-    name: "log-level",
-    placeholder: "all|debug|info|warn|error|none",
-    byDefault: "info",
-    text: "Lines below this level are not written.",
-  },
-  { name: "version", text: "Prints the version and ends." },
-  { name: "help", text: "Prints this text and ends." },
+  ...COMMON_ROWS,
   {
     name: "kubeconfig",
     placeholder: "FILE",

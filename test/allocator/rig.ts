@@ -230,7 +230,8 @@ function merged(before: AllocatorService | undefined, next: AllocatorService): A
   };
 }
 
-function applied(service: AllocatorService, { ingress, pool, condition }: StatusChange): AllocatorService {
+/** As the API server stores it. */
+export function applied(service: AllocatorService, { ingress, pool, condition }: StatusChange): AllocatorService {
   const { condition: before, annotations, ...rest } = service;
   const { [SERVICE_ANNOTATIONS.allocatedFromPool]: shown, ...others } = annotations;
   const from = pool === undefined ? shown : (pool ?? undefined);

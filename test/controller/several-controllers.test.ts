@@ -4,15 +4,15 @@
  */
 import { expect } from "chai";
 import fc from "fast-check";
-import { SERVICE_ANNOTATIONS } from "../../api/annotations.ts";
 import { Allocator } from "../../src/allocator/allocator.ts";
 import type { AllocatorEvent, Effect } from "../../src/allocator/ports.ts";
-import { type StatusChange, statusAddresses } from "../../src/allocator/reconcile.ts";
+import { statusAddresses } from "../../src/allocator/reconcile.ts";
 import { type AllocatorService, keyOf } from "../../src/allocator/service.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { initialLease, isHolder, type LeaseEvent, leaseDeadlineMs, stepLease } from "../../src/kube/lease/lease.ts";
 import type { LeaseObject, LeaseRecord } from "../../src/kube/lease/lease-object.ts";
 import { pool } from "../allocator/objects.ts";
+import { applied } from "../allocator/rig.ts";
 import { IPV4_ONLY, service } from "../allocator/services.ts";
 import { NOW_MS, SETTINGS } from "../allocator/worlds.ts";
 
@@ -65,7 +65,7 @@ class Server {
     const found = this.services.get(key);
     if (found?.uid !== uid) return "gone";
     if (found.resourceVersion !== resourceVersion) return "conflict";
-    const stored = this.#store(changed(found, change));
+    const stored = this.#store(applied(found, change));
     expect(doubled([...this.services.values()])).to.deep.equal([]);
     return stored;
   }
@@ -279,19 +279,6 @@ class World {
       for (const controller of this.controllers) controller.run();
     }
   }
-}
-
-function changed(facts: AllocatorService, { ingress, pool: from, condition }: StatusChange): AllocatorService {
-  const { condition: before, annotations, ...rest } = facts;
-  const { [SERVICE_ANNOTATIONS.allocatedFromPool]: shown, ...others } = annotations;
-  const name = from === undefined ? shown : (from ?? undefined);
-  const said = condition === undefined ? before : (condition ?? undefined);
-  return {
-    ...rest,
-    annotations: name === undefined ? others : { ...others, [SERVICE_ANNOTATIONS.allocatedFromPool]: name },
-    ...(ingress === undefined ? {} : { ingress, hasHostnames: false }),
-    ...(said === undefined ? {} : { condition: said }),
-  };
 }
 
 function doubled(services: readonly AllocatorService[]): readonly string[] {

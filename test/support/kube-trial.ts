@@ -1,6 +1,6 @@
 /** One test's own pool, advertisements, Services and addresses, and what is waited for and asked about them. */
 import { hash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../hack/kube-cluster/until.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { SCENE_NAMESPACE, type Scene, SPEAKER_NAMESPACE } from "./kube-scene.ts";
 import { collectionPath, type Resource } from "./resource-path.ts";
@@ -195,13 +195,7 @@ export class Trial {
     timeoutMs: number,
     check: () => Promise<Wanted | undefined | false>,
   ): Promise<Wanted> {
-    const deadlineMs = performance.now() + timeoutMs;
-    for (;;) {
-      const found = await check();
-      if (found !== undefined && found !== false) return found;
-      if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-      await sleep(POLL_MS);
-    }
+    return until(what, { timeoutMs, pollMs: POLL_MS }, check);
   }
 
   /** Everything that was made; nobody waits for it. */

@@ -16,7 +16,7 @@
  * `KUBE_CLUSTER=NAME` takes a cluster that `hack/kube --name NAME up` left running, and leaves it running. Without root, or before
  * anybody has built Kubernetes, the tests are skipped, aloud; hack/test skips none.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Refusals } from "../../hack/kube-cluster/audit/compare-rights.ts";
 import { createCluster, destroyCluster, findCluster } from "../../hack/kube-cluster/cluster.ts";
 import { POD_PROGRAM, packOwnImages } from "../../hack/kube-cluster/images.ts";
@@ -26,6 +26,7 @@ import { kubectl } from "../../hack/kube-cluster/kubectl.ts";
 import { findNodeTools } from "../../hack/kube-cluster/node-tools.ts";
 import { BUILD_TIMEOUT_MS, findPlane } from "../../hack/kube-cluster/plane.ts";
 import type { Cluster } from "../../hack/kube-cluster/topology.ts";
+import { until } from "../../hack/kube-cluster/until.ts";
 import { inNamespace, runCommand } from "../../hack/netlab/run-command.ts";
 import type { Host } from "../../hack/netlab/topology.ts";
 
@@ -174,12 +175,6 @@ export class TestCluster {
     check: () => Promise<Wanted | undefined | false>,
     timeoutMs = 20_000,
   ): Promise<Wanted> {
-    const deadlineMs = performance.now() + timeoutMs;
-    for (;;) {
-      const found = await check();
-      if (found !== undefined && found !== false) return found;
-      if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-      await sleep(POLL_MS);
-    }
+    return until(what, { timeoutMs, pollMs: POLL_MS }, check);
   }
 }

@@ -1,9 +1,8 @@
 /** The speakers of a test cluster as pods, and each as the process that the machine sees. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { commandOf, processesOf } from "../../hack/kube-cluster/inside.ts";
+import { speakerProcesses } from "../../hack/kube-cluster/drills/speakers.ts";
 import type { TestCluster } from "./kube.ts";
 
-export const SPEAKER_PROGRAM = "/app/speaker.js";
 const SELECTOR = "arpeggio.dev/component=speaker";
 
 export interface SpeakerPod {
@@ -33,7 +32,7 @@ export async function speakerPods(kube: TestCluster): Promise<readonly SpeakerPo
 
 /** Its process id on the machine. @throws when the node runs none or more than one */
 export function speakerPid(kube: TestCluster, nodeName: string): number {
-  const pids = processesOf(kube.cluster, kube.node(nodeName)).filter((pid) => commandOf(pid).includes(SPEAKER_PROGRAM));
+  const pids = speakerProcesses(kube.cluster, kube.node(nodeName));
   const [pid] = pids;
   if (pid === undefined || pids.length > 1) throw new Error(`${nodeName} runs ${pids.length} speakers`);
   return pid;

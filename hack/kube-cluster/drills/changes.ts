@@ -10,7 +10,7 @@ import type { KubeDeed, KubeDrill } from "./drill.ts";
 import { buildAdvertisement, SPEAKER_NAMESPACE, WEB } from "./objects.ts";
 import { apply, type KubeScene, watchFor } from "./scene.ts";
 import { SecondWatcher } from "./second-watcher.ts";
-import { readStatuses } from "./speakers.ts";
+import { cutApiConnections, readWatches } from "./speakers.ts";
 
 const AFTERWARDS_MS = 1_500;
 /** MetalLB's own tests allow 10 s for a change of interfaces. */
@@ -112,9 +112,7 @@ async function changeToken(scene: KubeScene): Promise<KubeDeed> {
 
 /** Watches that stand, of all the speakers together. */
 async function countWatching(nodes: readonly Host[]): Promise<number> {
-  const documents = await readStatuses(nodes);
-  const watches = documents.flatMap((document) => (document?.sources ?? []).flatMap((source) => source.watches ?? []));
-  return watches.filter(({ state }) => state === "watching").length;
+  return (await readWatches(nodes)).filter(({ state }) => state === "watching").length;
 }
 
 /** The volume of the speaker's pod on that node; kubelet writes it anew when the token has lived for most of its hour. */
@@ -129,9 +127,5 @@ function readToken({ cluster }: KubeScene, node: Host): Promise<string> {
 /** Connections that are open were let in with the old one: they are cut, so that the new one is needed. */
 async function writeToken(scene: KubeScene, node: Host, token: string): Promise<void> {
   await runCommand(insideNode(scene.cluster, node, ["bash", "-c", TOKEN_SCRIPT, "token", "tee"]), token);
-  await cutApiConnections(scene, node);
-}
-
-async function cutApiConnections({ cluster }: KubeScene, node: Host): Promise<void> {
-  await runCommand(insideNode(cluster, node, ["ss", "-K", "state", "connected", "dst", "10.96.0.1"]));
+  await cutApiConnections(node);
 }

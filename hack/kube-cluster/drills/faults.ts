@@ -1,8 +1,6 @@
 /** Drills of what breaks around the speakers: the API server, its watches, the token, kubelets, nodes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { monotonicMs } from "../../netlab/monotonic-ms.ts";
-import { inNamespace, runCommand } from "../../netlab/run-command.ts";
-import type { Host } from "../../netlab/topology.ts";
 import {
   bootNode,
   crashNode,
@@ -18,7 +16,7 @@ import { isRunning } from "../inside.ts";
 import type { KubeDeed, KubeDrill } from "./drill.ts";
 import { LOCAL, WEB } from "./objects.ts";
 import { type KubeScene, watchFor } from "./scene.ts";
-import { killSpeaker, openFiles, readStatus, residentBytes } from "./speakers.ts";
+import { cutApiConnections, killSpeaker, openFiles, readWatches, residentBytes } from "./speakers.ts";
 
 const AFTERWARDS_MS = 1_500;
 const CUTS = 60;
@@ -100,8 +98,7 @@ async function readTotals({ cluster, nodes }: KubeScene): Promise<{
   readonly openFiles: number;
   readonly residentBytes: number;
 }> {
-  const documents = await Promise.all(nodes.map(readStatus));
-  const watches = documents.flatMap((document) => (document?.sources ?? []).flatMap((source) => source.watches ?? []));
+  const watches = await readWatches(nodes);
   return {
     relists: sum(watches.map(({ relists }) => relists)),
     reconnects: sum(watches.map(({ reconnects }) => reconnects)),
@@ -112,11 +109,6 @@ async function readTotals({ cluster, nodes }: KubeScene): Promise<{
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
-}
-
-/** The speakers reach the API server by the address of its Service, kubelet and kube-proxy by its own: theirs stand. */
-async function cutApiConnections(node: Host): Promise<void> {
-  await runCommand(inNamespace(node.namespace, ["ss", "-K", "state", "connected", "dst", "10.96.0.1"]));
 }
 
 async function apiAway(scene: KubeScene): Promise<KubeDeed> {

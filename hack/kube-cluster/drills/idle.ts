@@ -6,6 +6,7 @@ import { readClusterAudit } from "../audit/cluster-audit.ts";
 import { formatQuiet, type Quiet, summarizeQuiet } from "../audit/quiet.ts";
 import { machineKubeconfig } from "../kubectl.ts";
 import type { Cluster } from "../topology.ts";
+import { until } from "../until.ts";
 import { countL2Statuses, type ManyServices, makeManyServices, removeManyServices } from "./many-services.ts";
 import { DRILL_NAMESPACE, WEB } from "./objects.ts";
 
@@ -49,11 +50,11 @@ export async function watchIdle(
   const api = await openApiServer({ kubeconfig: machineKubeconfig(cluster), userAgent: "drill" });
   try {
     await makeManyServices(api, services);
-    await waitFor("every Service has a status", LED_TIMEOUT_MS, async () => {
+    await until("every Service has a status", { timeoutMs: LED_TIMEOUT_MS, pollMs: POLL_MS }, async () => {
       return (await countL2Statuses(api)) === services.count;
     });
     for (let look = 1; ; look++) {
-      await waitFor("the speakers write nothing", SETTLED_TIMEOUT_MS, async () => {
+      await until("the speakers write nothing", { timeoutMs: SETTLED_TIMEOUT_MS, pollMs: POLL_MS }, async () => {
         return (await quietSince(cluster, Date.now() - settledMs)).writes === 0;
       });
       const fromMs = Date.now();
@@ -69,12 +70,4 @@ export async function watchIdle(
 
 async function quietSince(cluster: Cluster, fromMs: number): Promise<Quiet> {
   return summarizeQuiet(await readClusterAudit(cluster, [SPEAKER_GRANTS]), fromMs);
-}
-
-async function waitFor(what: string, timeoutMs: number, check: () => Promise<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + timeoutMs;
-  while (!(await check())) {
-    if (performance.now() > deadlineMs) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await sleep(POLL_MS);
-  }
 }

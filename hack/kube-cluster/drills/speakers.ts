@@ -18,6 +18,8 @@ const SPEAKER_SCRIPT = "/app/speaker.js";
 const POLL_MS = 200;
 const REQUEST_TIMEOUT = "2s";
 
+type Watch = NonNullable<StatusDocument["sources"][number]["watches"]>[number];
+
 /** Undefined: no speaker answers on that node. */
 export async function readStatus(node: Host): Promise<StatusDocument | undefined> {
   const url = `http://127.0.0.1:${SPEAKER_HTTP_PORT}/status`;
@@ -32,6 +34,17 @@ export async function readStatus(node: Host): Promise<StatusDocument | undefined
 /** One document for each of the nodes, in order. */
 export function readStatuses(nodes: readonly Host[]): Promise<readonly (StatusDocument | undefined)[]> {
   return Promise.all(nodes.map(readStatus));
+}
+
+/** Watches of the API server, of all speakers of these nodes together. */
+export async function readWatches(nodes: readonly Host[]): Promise<readonly Watch[]> {
+  const documents = await readStatuses(nodes);
+  return documents.flatMap((document) => (document?.sources ?? []).flatMap((source) => source.watches ?? []));
+}
+
+/** The speakers reach the API server by the address of its Service, kubelet and kube-proxy by its own: theirs stand. */
+export async function cutApiConnections(node: Host): Promise<void> {
+  await runCommand(inNamespace(node.namespace, ["ss", "-K", "state", "connected", "dst", "10.96.0.1"]));
 }
 
 /** Until the speakers of these nodes form one cluster, none settles, and each address has one leader; gives the leader of the first address. */
@@ -104,9 +117,13 @@ export function residentBytes(cluster: Cluster, node: Host): number {
   return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1_024;
 }
 
-/** Its id on the machine. */
+/** Ids on the machine; more than one is not as it should be. */
+export function speakerProcesses(cluster: Cluster, node: Host): readonly number[] {
+  return processesOf(cluster, node).filter((pid) => commandOf(pid).includes(SPEAKER_SCRIPT));
+}
+
 function speakerProcess(cluster: Cluster, node: Host): number {
-  const pid = processesOf(cluster, node).find((one) => commandOf(one).includes(SPEAKER_SCRIPT));
+  const [pid] = speakerProcesses(cluster, node);
   if (pid === undefined) throw new Error(`no speaker runs on ${node.name}`);
   return pid;
 }
