@@ -1,7 +1,7 @@
 /** `arpeggio why ADDRESS`: every speaker's decision about one address, put side by side. Pure. */
 import type { ClusterDecisionDocument } from "../api/cluster-decision.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { type AddressReading, compareReached, listNames, nameOf } from "./readings.ts";
+import { type AddressReading, compareReached, listNames, nameOf, noAnswer } from "./readings.ts";
 import { type Opinion, weighOpinions } from "./weigh-opinions.ts";
 
 type ViewEntry = ClusterDecisionDocument["speakers"][number];
@@ -52,9 +52,8 @@ function opinionOf({ node, isReady, knows, leader, state }: View): Opinion {
 }
 
 function speakerProblems(speaker: ViewEntry): readonly string[] {
-  const name = nameOf(speaker);
-  if (speaker.says === undefined) return [`${name} gives no answer: ${speaker.problem ?? "no reason is known"}`];
-  return speaker.says.isReady ? [] : [`${name} is not ready`];
+  if (speaker.says === undefined) return [noAnswer(speaker, speaker.problem)];
+  return speaker.says.isReady ? [] : [`${nameOf(speaker)} is not ready`];
 }
 
 function dissentSentence(opinions: readonly Opinion[]): string {

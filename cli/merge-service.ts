@@ -2,7 +2,7 @@
 import type { ClusterDecisionDocument } from "../api/cluster-decision.ts";
 import type { ClusterServiceDecisionDocument } from "../api/cluster-service-decision.ts";
 import { compareIps, type Ip, parseIp } from "../src/net/ip.ts";
-import { compareReached, listNames, nameOf, type StatusReading } from "./readings.ts";
+import { compareReached, documentsOf, listNames, noAnswer, type StatusReading } from "./readings.ts";
 
 /** Every address that any speaker knows of the Service, led or not. `service`: `namespace/name`. */
 export function addressesOf(service: string, readings: readonly StatusReading[]): readonly Ip[] {
@@ -25,14 +25,13 @@ export function mergeServiceDecision(
 }
 
 function unknownProblems(service: string, readings: readonly StatusReading[]): readonly string[] {
-  const ordered = readings.toSorted((a, b) => compareReached(a.reached, b.reached));
-  const silent = ordered.flatMap(({ reached, answer }) =>
-    answer.ok ? [] : [`${nameOf(reached)} gives no answer: ${answer.reason}`],
-  );
-  const asked = ordered.flatMap(({ answer }) => (answer.ok ? [answer.value] : []));
+  const silent = readings
+    .toSorted((a, b) => compareReached(a.reached, b.reached))
+    .flatMap(({ reached, answer }) => (answer.ok ? [] : [noAnswer(reached, answer.reason)]));
+  const asked = documentsOf(readings);
   const unready = asked.flatMap(({ node, ready }) => (ready.isReady ? [] : [`${node} is not ready: ${ready.reason}`]));
   if (asked.length === 0) return silent;
-  const names = listNames(asked.map(({ node }) => node).toSorted());
+  const names = listNames(asked.map(({ node }) => node));
   const unknown = `Service ${service} has no address: so ${asked.length === 1 ? "says" : "say"} ${names}`;
   return [
     ...silent,

@@ -2,7 +2,15 @@
 import type { ClusterStatusDocument } from "../api/cluster-status.ts";
 import type { StatusDocument } from "../api/status.ts";
 import { compareIps, parseIp } from "../src/net/ip.ts";
-import { compareReached, compareTexts, listNames, nameOf, type StatusReading } from "./readings.ts";
+import {
+  compareReached,
+  compareTexts,
+  documentsOf,
+  listNames,
+  nameOf,
+  noAnswer,
+  type StatusReading,
+} from "./readings.ts";
 import { type Opinion, weighOpinions } from "./weigh-opinions.ts";
 
 type SpeakerEntry = ClusterStatusDocument["speakers"][number];
@@ -12,9 +20,7 @@ type AddressStatus = StatusDocument["addresses"][number];
 
 /** `at`: ISO 8601 of the asker. */
 export function mergeStatus(readings: readonly StatusReading[], at: string): ClusterStatusDocument {
-  const documents = readings
-    .flatMap(({ answer }) => (answer.ok ? [answer.value] : []))
-    .toSorted((a, b) => compareTexts(a.node, b.node));
+  const documents = documentsOf(readings);
   const addresses = mergeAddresses(documents);
   const speakers = readings.map(speakerEntryOf).toSorted(compareReached);
   return {
@@ -138,7 +144,7 @@ function compareAddresses(a: string, b: string): number {
 function speakerProblems(speaker: SpeakerEntry): readonly string[] {
   const name = nameOf(speaker);
   const { says, problem } = speaker;
-  if (says === undefined) return [`${name} gives no answer: ${problem ?? "no reason is known"}`];
+  if (says === undefined) return [noAnswer(speaker, problem)];
   const away = says.sources.filter(({ state }) => state === "stale" || state === "not-available");
   return [
     ...(says.isReady ? [] : [`${name} is not ready: ${says.readyReason}`]),

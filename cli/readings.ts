@@ -33,6 +33,17 @@ export function nameOf({ node, pod, url }: Reached): string {
   return node ?? pod ?? url ?? "a speaker";
 }
 
+export function noAnswer(reached: Reached, problem = "no reason is known"): string {
+  return `${nameOf(reached)} gives no answer: ${problem}`;
+}
+
+/** Of those that answered, by node. */
+export function documentsOf(readings: readonly StatusReading[]): readonly StatusDocument[] {
+  return readings
+    .flatMap(({ answer }) => (answer.ok ? [answer.value] : []))
+    .toSorted((a, b) => compareTexts(a.node, b.node));
+}
+
 /** By node, then by what it was reached by. */
 export function compareReached(a: Reached, b: Reached): number {
   return compareTexts(nameOf(a), nameOf(b)) || compareTexts(a.pod ?? a.url ?? "", b.pod ?? b.url ?? "");
