@@ -5,7 +5,7 @@
  */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleSpeaker } from "./bundle-speaker.ts";
+import { bundlePrograms, SPEAKER_ENTRY_POINTS } from "./bundle-programs.ts";
 
 const root = join(import.meta.dirname, "..");
 const outdir = join(root, "dist/bundle");
@@ -16,10 +16,16 @@ const addon = join(root, "dist/src/sys/addon.node");
 const COMMANDS = { arpeggio: "arpeggio", "kubectl-arpeggio": "arpeggio", "arpeggio-controller": "arpeggio-controller" };
 
 if (!existsSync(addon)) throw new Error("dist/src/sys/addon.node is missing: run hack/build");
-const { outputs } = await bundleSpeaker(root, outdir, true, [
-  { out: "arpeggio", in: "cli/main.ts" },
-  { out: "arpeggio-controller", in: "controller/main.ts" },
-]);
+const { outputs } = await bundlePrograms(
+  root,
+  outdir,
+  [
+    ...SPEAKER_ENTRY_POINTS,
+    { out: "arpeggio", in: "cli/main.ts" },
+    { out: "arpeggio-controller", in: "controller/main.ts" },
+  ],
+  true,
+);
 writeFileSync(join(outdir, "package.json"), '{"type":"module"}\n');
 copyFileSync(addon, join(outdir, "addon.node"));
 rmSync(bin, { recursive: true, force: true });

@@ -1,17 +1,29 @@
-/** The image's second layer: the bundle, the addon, and the licences of what the bundle is made of. */
+/** An image's second layer: the bundle, the addon where it is needed, and the licences of what the bundle is made of. */
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
-import { bundleSpeaker } from "../bundle-speaker.ts";
+import { bundlePrograms, type EntryPoint } from "../bundle-programs.ts";
 import type { Architecture } from "./architecture.ts";
 import { run } from "./run.ts";
 
-export async function makeAppFolder(root: string, folder: string, architecture: Architecture): Promise<void> {
-  const metafile = await bundleSpeaker(root, folder, false);
+export interface App {
+  readonly entryPoints: readonly EntryPoint[];
+  /** It opens packet or netlink sockets. */
+  readonly needsAddon: boolean;
+}
+
+export async function makeAppFolder(
+  root: string,
+  folder: string,
+  { entryPoints, needsAddon }: App,
+  architecture: Architecture,
+): Promise<void> {
+  const metafile = await bundlePrograms(root, folder, entryPoints, false);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}\n');
-  const compiler = architecture.toolPrefix === "" ? [] : [`CC=${architecture.toolPrefix}gcc`];
-  const addon = join(folder, "addon.node");
-  run("env", [...compiler, "hack/build-addon", addon, "-g0"], root);
+  if (needsAddon) {
+    const compiler = architecture.toolPrefix === "" ? [] : [`CC=${architecture.toolPrefix}gcc`];
+    run("env", [...compiler, "hack/build-addon", join(folder, "addon.node"), "-g0"], root);
+  }
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(root, metafile));
 }

@@ -1,4 +1,4 @@
-/** The few instructions of speaker/Dockerfile, so that image and Dockerfile cannot differ. Pure. */
+/** The few instructions of our Dockerfiles, so that image and Dockerfile cannot differ. Pure. */
 
 export interface ImageRecipe {
   /** In order; one layer each. */
@@ -30,7 +30,7 @@ export function parseDockerfile(text: string, values: Readonly<Record<string, st
     } else if (instruction === "ENTRYPOINT") {
       entrypoint = JSON.parse(rest) as readonly string[];
     } else {
-      throw new Error(`speaker/Dockerfile: "${line}" is no instruction that hack/image knows`);
+      throw new Error(`"${line}" is no instruction that hack/image knows`);
     }
   }
   return { copies, entrypoint, environment, labels };

@@ -20,7 +20,7 @@ import { runCommand } from "../../hack/netlab/run-command.ts";
 const ROOT = resolve(import.meta.dirname, "../../..");
 
 export interface BuiltImage {
-  /** What hack/image wrote: a folder for speaker/Dockerfile, and the archive. */
+  /** What hack/image wrote: a folder for the Dockerfile, and the archive. */
   readonly context: string;
   readonly archive: string;
   readonly dockerfile: string;
@@ -33,10 +33,13 @@ export interface BuiltImage {
 }
 
 /** @param architecture absent: this machine's */
-export function useBuiltImage(architecture?: "amd64" | "arm64"): () => BuiltImage {
+export function useBuiltImage(
+  architecture?: "amd64" | "arm64",
+  program: "speaker" | "controller" = "speaker",
+): () => BuiltImage {
   let image: BuiltImage | undefined;
   before(async function () {
-    const found = await findImage(architecture ?? (process.arch === "x64" ? "amd64" : process.arch));
+    const found = await findImage(program, architecture ?? (process.arch === "x64" ? "amd64" : process.arch));
     if (typeof found !== "string") {
       image = found;
       return;
@@ -54,10 +57,10 @@ export function useBuiltImage(architecture?: "amd64" | "arm64"): () => BuiltImag
 }
 
 /** The image, or why there is none. */
-async function findImage(architecture: string): Promise<BuiltImage | string> {
+async function findImage(program: string, architecture: string): Promise<BuiltImage | string> {
   if (process.getuid?.() !== 0) return "mounts and root folders need root";
   const built = join(ROOT, ".cache/image", architecture);
-  const archive = join(built, "arpeggio-speaker.tar");
+  const archive = join(built, `arpeggio-${program}.tar`);
   if (!existsSync(archive)) return `nothing is built yet: hack/image --arch ${architecture}`;
   const tools = (await runCommand([join(ROOT, "hack/oci/fetch-tools"), "--path"])).trim();
   if (!existsSync(tools)) return "the image tools are not there yet: hack/oci/fetch-tools";
@@ -65,7 +68,7 @@ async function findImage(architecture: string): Promise<BuiltImage | string> {
   return {
     archive,
     context: join(built, "context"),
-    dockerfile: join(ROOT, "speaker/Dockerfile"),
+    dockerfile: join(ROOT, program, "Dockerfile"),
     folder,
     withTools: (argv) => [join(ROOT, "hack/oci/with-tools"), folder, ...argv],
     qemu: join(tools, "usr/bin", architecture === "arm64" ? "qemu-aarch64-static" : "qemu-x86_64-static"),

@@ -1,4 +1,4 @@
-/** speaker/Dockerfile, built by builders from the folder that hack/image prepares: the same image as hack/image writes by itself. */
+/** The Dockerfiles, built by builders from the folder that hack/image prepares: the same image as hack/image writes by itself. */
 import { join } from "node:path";
 import { expect } from "chai";
 import { runCommand } from "../../../hack/netlab/run-command.ts";
@@ -24,10 +24,16 @@ DOCKER_BUILDKIT=0 docker build --quiet --tag=built "$@" || { cat "$HOME/docker.l
 docker save built --output "$archive"`,
 };
 
-for (const builder of ["buildah", "docker"] as const) {
-  describe(`the image that ${builder} makes of speaker/Dockerfile`, function () {
+const BUILDS = [
+  ["buildah", "speaker"],
+  ["docker", "speaker"],
+  ["buildah", "controller"],
+] as const;
+
+for (const [builder, program] of BUILDS) {
+  describe(`the image that ${builder} makes of ${program}/Dockerfile`, function () {
     this.timeout(BUILD_TIMEOUT_MS);
-    const image = useBuiltImage();
+    const image = useBuiltImage(undefined, program);
     let ours: ImageConfig;
     let theirs: ImageConfig;
 

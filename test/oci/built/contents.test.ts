@@ -8,10 +8,17 @@ const MAX_BYTES = 150 * 1_000_000;
 /** Node alone starts anything; the loader is started by the kernel, libraries by nobody. */
 const PROGRAMS = ["usr/bin/node"];
 
-for (const architecture of ["amd64", "arm64"] as const) {
-  describe(`what is in the image for ${architecture}`, function () {
+const IMAGES = [
+  ["speaker", "amd64"],
+  ["speaker", "arm64"],
+  ["controller", "amd64"],
+  ["controller", "arm64"],
+] as const;
+
+for (const [program, architecture] of IMAGES) {
+  describe(`what is in the ${program}'s image for ${architecture}`, function () {
     this.timeout(120_000);
-    const image = useBuiltImage(architecture);
+    const image = useBuiltImage(architecture, program);
     let root: string;
 
     before(async () => {

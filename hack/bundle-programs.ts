@@ -1,4 +1,4 @@
-/** esbuild's part of what ships: the speaker and its wire thread as minified modules, with chunks that are loaded on demand. */
+/** esbuild's part of what ships: programs as minified modules, with chunks that are loaded on demand. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Metafile } from "esbuild";
@@ -9,7 +9,8 @@ export interface EntryPoint {
   readonly in: string;
 }
 
-const ENTRY_POINTS: readonly EntryPoint[] = [
+/** The speaker and its wire thread. */
+export const SPEAKER_ENTRY_POINTS: readonly EntryPoint[] = [
   { out: "speaker", in: "speaker/main.ts" },
   { out: "wire", in: "speaker/wire.ts" },
 ];
@@ -22,20 +23,19 @@ const REQUIRE =
 const ON_DEMAND = "node_modules/@kubernetes/client-node/";
 
 /**
- * `others`: more programs beside the speaker, on the same chunks.
+ * All of them on the same chunks.
  * @throws when a package that is to be loaded on demand is loaded at start
  */
-export async function bundleSpeaker(
+export async function bundlePrograms(
   root: string,
   outdir: string,
+  entryPoints: readonly EntryPoint[],
   withSourceMaps: boolean,
-  others: readonly EntryPoint[] = [],
 ): Promise<Metafile> {
-  const entryPoints = [...ENTRY_POINTS, ...others];
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints,
+    entryPoints: [...entryPoints],
     outdir,
     bundle: true,
     splitting: true,
