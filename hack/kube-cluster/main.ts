@@ -19,7 +19,7 @@ const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N 
        hack/kube kubectl ARGUMENT...   as the administrator
        hack/kube node NAME COMMAND...  inside a node
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
-       hack/kube image                 builds the speaker's image anew and imports it on every node of a running cluster
+       hack/kube image                 builds our images anew and imports them on every node of a running cluster
        hack/kube drill NAME…|all [--json] [--records FOLDER] [--minutes N]
        hack/kube audit                 what Arpeggio asked of the API server so far, beside what it may; fails if anything was refused
        hack/kube down                  leaves nothing behind

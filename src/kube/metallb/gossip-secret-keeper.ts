@@ -61,37 +61,26 @@ export class GossipSecretKeeper {
     const { namespace, name, isLeading } = this.#options;
     const answer = await this.#request(readSecretRequest(namespace, name), "get");
     if (answer === undefined) return RETRY_MS;
-    switch (judge(answer)) {
-      case "done": {
-        const owners = readSecretOwners(answer.body);
-        return owners.deployments.length === 0 ? this.#isWell() : this.#disown(owners);
-      }
-      case "gone":
-        if (isLeading()) return this.#create();
-        // Whoever holds the Lease makes it.
-        return this.#isWell();
-      default:
-        return this.#refused("get", answer);
+    const verdict = judge(answer);
+    if (verdict === "done") {
+      const owners = readSecretOwners(answer.body);
+      return owners.deployments.length === 0 ? this.#isWell() : this.#disown(owners);
     }
+    if (verdict !== "gone") return this.#refused("get", answer);
+    // Whoever holds the Lease makes it.
+    return isLeading() ? this.#create() : this.#isWell();
   }
 
   async #disown(owners: SecretOwners): Promise<number> {
     const { namespace, name, log } = this.#options;
     const answer = await this.#request(disownRequest(namespace, name, owners), "patch");
     if (answer === undefined) return RETRY_MS;
-    switch (judge(answer)) {
-      case "done":
-        log.info("Secret belongs to no Deployment any more", {
-          secret: name,
-          deployments: owners.deployments.map((owner) => owner.name),
-        });
-        return this.#isWell();
-      case "gone":
-      case "conflict":
-        return AGAIN_MS;
-      default:
-        return this.#refused("patch", answer);
-    }
+    const verdict = judge(answer);
+    if (verdict === "gone" || verdict === "conflict") return AGAIN_MS;
+    if (verdict !== "done") return this.#refused("patch", answer);
+    const deployments = owners.deployments.map((owner) => owner.name);
+    log.info("Secret belongs to no Deployment any more", { secret: name, deployments });
+    return this.#isWell();
   }
 
   async #create(): Promise<number> {

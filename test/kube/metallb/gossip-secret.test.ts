@@ -88,9 +88,11 @@ describe("GossipSecretKeeper", () => {
     await run();
     const [made] = api.writes;
     expect(made).to.deep.include({ method: "POST", path: SECRETS });
-    const { metadata, data } = made?.body as { metadata: object; data: { secretkey: string } };
-    expect(metadata).to.deep.equal({ name: "memberlist", namespace: "metallb-system" });
-    expect(Buffer.from(data.secretkey, "base64").toString()).to.match(/^[A-Za-z0-9+/]{22}$/);
+    const body = made?.body as
+      | { readonly metadata: unknown; readonly data: { readonly secretkey: string } }
+      | undefined;
+    expect(body?.metadata).to.deep.equal({ name: "memberlist", namespace: "metallb-system" });
+    expect(Buffer.from(body?.data.secretkey ?? "", "base64").toString()).to.match(/^[A-Za-z0-9+/]{22}$/);
     expect(logged).to.deep.equal(["Secret with the gossip key made"]);
   });
 
