@@ -1,5 +1,5 @@
 /** An image's second layer: the bundle, the addon where it is needed, and the licences of what the bundle is made of. */
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
 import { bundlePrograms, type EntryPoint } from "../bundle-programs.ts";
@@ -19,6 +19,8 @@ export async function makeAppFolder(
   architecture: Architecture,
 ): Promise<void> {
   const metafile = await bundlePrograms(root, folder, entryPoints, false);
+  // A first line `#!` makes esbuild's output a program; in the image Node is told what to run.
+  for (const { out } of entryPoints) chmodSync(join(folder, `${out}.js`), 0o644);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}\n');
   if (needsAddon) {
     const compiler = architecture.toolPrefix === "" ? [] : [`CC=${architecture.toolPrefix}gcc`];
