@@ -49,8 +49,11 @@ const WordStatus = Type.Object(
     ruleInUse: Type.Enum(RULES),
     flags: Flags,
     readySeconds: Type.Integer({ minimum: 0, description: "Coarse, as told to the others" }),
-    restarts: Type.Integer({ minimum: 0, description: "Own restarts without a leave" }),
-    refutes: Type.Integer({ minimum: 0, description: "Death verdicts about this node that it refuted" }),
+    restarts: Type.Integer({ minimum: 0, description: "Own restarts without a leave, in the last 15 minutes" }),
+    refutes: Type.Integer({
+      minimum: 0,
+      description: "Death verdicts about this node that it refuted, in the last 15 minutes",
+    }),
     links: Type.Array(
       Type.Object(
         { index: Count, mac: Type.String(), isUsable: Type.Boolean(), name: Type.Optional(Type.String()) },

@@ -95,7 +95,7 @@ export class Council {
       name: settings.nodeName,
       ignoresCordon: settings.ignoresCordon,
       ignoresExcludeLabel: settings.ignoresExcludeLabel,
-      restarts: settings.restarts,
+      troubles: settings.pastTroubles.map(({ kind, ageMs }) => ({ kind, atMs: nowMs - ageMs })),
     });
     this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] });
     this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);

@@ -1,17 +1,33 @@
-/** How often this node's speaker started again without having left (DESIGN D4): one small file in the cache folder. */
+/** What this node remembers of its own troubles over a crash (DESIGN D4): one small file in the cache folder. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { addTrouble, type Trouble } from "../src/election/damping.ts";
+import type { PastTrouble } from "./speaker-ports.ts";
 
 const FILE_NAME = "run.json";
 
 export class RunRecord {
-  /** Starts that followed no leave; 0 without a cache folder. */
-  readonly restarts: number;
   readonly #path: string | undefined;
+  /** `atMs` is wall time here: a monotonic clock does not outlive a reboot. */
+  #troubles: readonly Trouble[];
 
-  constructor(cacheFolder: string | undefined) {
+  /** Without a cache folder nothing is remembered. A start that follows no leave is a restart. */
+  constructor(cacheFolder: string | undefined, wallMs: number) {
     this.#path = cacheFolder === undefined ? undefined : join(cacheFolder, FILE_NAME);
-    this.restarts = this.#path === undefined ? 0 : restartsAfter(read(this.#path));
+    const last = this.#path === undefined ? undefined : read(this.#path);
+    const before = last?.troubles ?? [];
+    this.#troubles =
+      last === undefined || last.hasLeft ? before : addTrouble(before, { kind: "restart", atMs: wallMs });
+    this.#write(false);
+  }
+
+  pastTroubles(wallMs: number): readonly PastTrouble[] {
+    // A wall clock that was set back must not make troubles to come.
+    return this.#troubles.map(({ kind, atMs }) => ({ kind, ageMs: Math.max(0, wallMs - atMs) }));
+  }
+
+  addRefutedDeath(wallMs: number): void {
+    this.#troubles = addTrouble(this.#troubles, { kind: "refuted-death", atMs: wallMs });
     this.#write(false);
   }
 
@@ -25,16 +41,17 @@ export class RunRecord {
     try {
       mkdirSync(join(this.#path, ".."), { recursive: true });
       // A new file under the old name: a crash in between leaves one of the two whole.
-      writeFileSync(`${this.#path}.new`, JSON.stringify({ restarts: this.restarts, hasLeft }));
+      const run: LastRun = { troubles: this.#troubles, hasLeft };
+      writeFileSync(`${this.#path}.new`, JSON.stringify(run));
       renameSync(`${this.#path}.new`, this.#path);
     } catch {
-      // A cache folder that cannot be written costs the memory of restarts, not the service.
+      // A cache folder that cannot be written costs the memory of troubles, not the service.
     }
   }
 }
 
 interface LastRun {
-  readonly restarts: number;
+  readonly troubles: readonly Trouble[];
   readonly hasLeft: boolean;
 }
 
@@ -42,15 +59,17 @@ function read(path: string): LastRun | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, "utf8"));
     if (typeof value !== "object" || value === null) return undefined;
-    const { restarts, hasLeft } = value as Partial<Record<string, unknown>>;
-    return typeof restarts === "number" && typeof hasLeft === "boolean" ? { restarts, hasLeft } : undefined;
+    const { troubles, hasLeft } = value as Partial<Record<string, unknown>>;
+    if (typeof hasLeft !== "boolean") return undefined;
+    return { troubles: Array.isArray(troubles) ? troubles.filter(isTrouble) : [], hasLeft };
   } catch {
     // No file: the first start. A broken one is as good as none.
     return undefined;
   }
 }
 
-function restartsAfter(record: LastRun | undefined): number {
-  if (record === undefined) return 0;
-  return record.hasLeft ? record.restarts : record.restarts + 1;
+function isTrouble(value: unknown): value is Trouble {
+  if (typeof value !== "object" || value === null) return false;
+  const { kind, atMs } = value as Partial<Record<string, unknown>>;
+  return (kind === "restart" || kind === "refuted-death") && Number.isFinite(atMs);
 }

@@ -94,7 +94,7 @@ class MainThread {
     this.#exits = exits;
     this.#aliveMembers = [options.nodeName];
     this.#wireWatch = new HeartbeatWatch(this.#beats, "wire", clock.nowMs());
-    this.#record = new RunRecord(options.cacheFolder);
+    this.#record = new RunRecord(options.cacheFolder, clock.wallMs());
     this.#leaderLog = new LeaderLog(log, clock, options.nodeName);
     this.#metrics = createMetrics({
       version: VERSION,
@@ -121,7 +121,7 @@ class MainThread {
           ignoresExcludeLabel: this.#options.ignoresExcludeLabel,
           ignoresCordon: this.#options.ignoresCordon,
           excludedLinks: config.excludedLinks.map((pattern) => new RegExp(pattern)),
-          restarts: this.#record.restarts,
+          pastTroubles: this.#record.pastTroubles(this.#clock.wallMs()),
           reportsServices: this.#options.source.kind === "kubernetes",
         },
         beats: this.#beats,
@@ -245,6 +245,9 @@ class MainThread {
         if (note.refusal === undefined) this.#log.info("configuration counts as read");
         else this.#log.warn("configuration refused", { refusal: note.refusal });
         return;
+      case "refuted-death":
+        this.#record.addRefutedDeath(this.#clock.wallMs());
+        return this.#log.warn("this node was held dead, and is not");
       case "gossip-key":
         return this.#log.info(KEY_SENTENCES[note.news]);
       case "name-conflict":

@@ -2,6 +2,7 @@
 import type { GroupPort, PacketPort } from "../src/announcer/packet-port.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
+import type { Trouble } from "../src/election/damping.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { KeyNews } from "../src/gossip/rotating-keys.ts";
@@ -10,6 +11,12 @@ import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
 import type { Readiness } from "./council.ts";
 import type { LeaderChange } from "./leadership.ts";
 
+export interface PastTrouble {
+  readonly kind: Trouble["kind"];
+  /** When this process began. */
+  readonly ageMs: number;
+}
+
 export interface SpeakerSettings {
   readonly nodeName: string;
   readonly electionCap: "auto" | "metallb" | "arpeggio";
@@ -17,8 +24,8 @@ export interface SpeakerSettings {
   readonly ignoresExcludeLabel: boolean;
   readonly ignoresCordon: boolean;
   readonly excludedLinks: readonly RegExp[];
-  /** Own restarts without a leave (D4). */
-  readonly restarts: number;
+  /** Own restarts without a leave and refuted deaths, before this process began (D4), the oldest first. */
+  readonly pastTroubles: readonly PastTrouble[];
   /** Whether somebody writes down what this node leads, and what nobody does: with the Kubernetes source. */
   readonly reportsServices: boolean;
 }
@@ -56,6 +63,8 @@ export type SpeakerNote =
   | { readonly kind: "services"; readonly changes: readonly ServiceReportChange[]; readonly isEnd: boolean }
   /** Names of the members that are alive or suspect, this node among them; told with the services. */
   | { readonly kind: "members"; readonly names: readonly string[] }
+  /** This node was held dead, and not for a broken network: one of its troubles, to be remembered. */
+  | { readonly kind: "refuted-death" }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
   | { readonly kind: "gossip-key"; readonly news: KeyNews }
   /** Every address was handed over, or none could be, and the cluster was told. */

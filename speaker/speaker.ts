@@ -304,7 +304,10 @@ export class Speaker {
     this.#firstContact = undefined;
     const isReplaced = this.#isDeathRefuted && nowMs - this.#heardAgainMs > MERGE_WINDOW_MS;
     this.#isDeathRefuted = false;
-    if (isReplaced) this.#council.stand({ kind: "refuted-death" }, nowMs);
+    if (isReplaced) {
+      this.#council.stand({ kind: "refuted-death" }, nowMs);
+      this.#report({ kind: "refuted-death" });
+    }
     return isReplaced || this.#hasLostMerge(nowMs);
   }
 

@@ -5,7 +5,8 @@ import { flagsOf, readySecondsOf, type StandingState } from "./standing.ts";
 import type { JudgedLink } from "./usable-links.ts";
 import type { NodeWord, Rule, WordLink, WordPrefix } from "./word.ts";
 
-const MAX_TROUBLE_MINUTES = 15;
+/** Words of gone members are kept so long: what is older, nobody could tell a node that has forgotten it. */
+const TOLD_MINUTES = 15;
 
 export interface OwnFacts {
   readonly standing: StandingState;
@@ -32,15 +33,16 @@ export function buildWord(facts: OwnFacts, nowMs: number): NodeWord {
     links.push({ index: link.index, isUsable, mac: link.mac, ...(named.size === 0 ? {} : { name: link.name }) });
     prefixes.push(...holding.map((prefix) => ({ linkIndex: link.index, prefix })));
   }
-  const troubleAgeSeconds = standing.troubleMs === undefined ? 0 : coarseSeconds(nowMs - standing.troubleMs);
+  const troubles = standing.troubles.filter(({ atMs }) => nowMs - atMs < TOLD_MINUTES * 60_000);
+  const latest = troubles.at(-1);
   return {
     highestRule,
     ruleInUse,
     flags: flagsOf(standing, nowMs),
     readySeconds: readySecondsOf(standing, nowMs),
-    restarts: standing.options.restarts,
-    refutes: standing.refutes,
-    troubleAgeSeconds,
+    restarts: troubles.filter(({ kind }) => kind === "restart").length,
+    refutes: troubles.filter(({ kind }) => kind === "refuted-death").length,
+    troubleAgeSeconds: latest === undefined ? 0 : coarseSeconds(nowMs - latest.atMs),
     links,
     prefixes,
     isTruncated: false,
@@ -51,7 +53,7 @@ function overlapsAny(range: Range, ranges: readonly Range[]): boolean {
   return ranges.some((other) => rangesOverlap(range, other));
 }
 
-/** Whole minutes up to a quarter of an hour: each change of a word is gossiped, and nobody asks for more. */
+/** Whole minutes: each change of a word is gossiped, and nobody asks for more. */
 function coarseSeconds(ageMs: number): number {
-  return Math.min(Math.floor(ageMs / 60_000), MAX_TROUBLE_MINUTES) * 60;
+  return Math.floor(ageMs / 60_000) * 60;
 }

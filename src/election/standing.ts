@@ -3,6 +3,7 @@
  * Times are monotonic milliseconds.
  */
 import type { NodeFacts, NodeName, SourceKind } from "../desired/snapshot.ts";
+import { addTrouble, dampedUntilMs, type Trouble } from "./damping.ts";
 import type { MemberView } from "./decision.ts";
 import { type Merge, mergeOf } from "./merge.ts";
 import { flagsOfNode, type NodeFlagOptions } from "./node-flags.ts";
@@ -42,8 +43,8 @@ export type StandingEvent =
 /** The node itself does not say what it shall ignore. */
 export interface StandingOptions extends NodeFlagOptions {
   readonly name: NodeName;
-  /** Own restarts without a leave, from the cache folder. */
-  readonly restarts: number;
+  /** What is known of the time before this process began: from the cache folder. */
+  readonly troubles: readonly Trouble[];
 }
 
 export interface StandingState {
@@ -62,8 +63,7 @@ export interface StandingState {
   readonly lacksNode: boolean;
   readonly isAskedToStepDown: boolean;
   readonly isLeaving: boolean;
-  readonly refutes: number;
-  readonly troubleMs?: number;
+  readonly troubles: readonly Trouble[];
 }
 
 export function initialStanding(options: StandingOptions): StandingState {
@@ -77,7 +77,7 @@ export function initialStanding(options: StandingOptions): StandingState {
     lacksNode: false,
     isAskedToStepDown: false,
     isLeaving: false,
-    refutes: 0,
+    troubles: options.troubles,
   };
 }
 
@@ -106,7 +106,7 @@ export function flagsOf(state: StandingState, nowMs: number): readonly WordFlag[
     ready: state.readySinceMs !== undefined,
     settling: state.readySinceMs !== undefined && nowMs < state.settlesUntilMs,
     "stepping-down": state.isAskedToStepDown || ofNode["stepping-down"],
-    damped: false,
+    damped: nowMs < (dampedUntilMs(state.troubles) ?? nowMs),
     leaving: state.isLeaving,
     "no-node-object": state.lacksNode,
   };
@@ -125,6 +125,8 @@ export function standingDeadlineMs(state: StandingState, nowMs: number): number 
   const deadlines: number[] = [];
   if (isWaitingForPeers(state)) deadlines.push((state.joinBegunMs ?? nowMs) + JOIN_SILENCE_MS);
   if (nowMs < state.settlesUntilMs) deadlines.push(state.settlesUntilMs);
+  const dampedMs = dampedUntilMs(state.troubles);
+  if (dampedMs !== undefined && nowMs < dampedMs) deadlines.push(dampedMs);
   const { readySinceMs } = state;
   if (readySinceMs !== undefined) {
     const next = READY_STEPS_SECONDS.find((step) => readySinceMs + step * 1_000 > nowMs);
@@ -153,8 +155,7 @@ function apply(state: StandingState, event: StandingEvent, nowMs: number): Stand
     case "refuted-death":
       return {
         ...state,
-        refutes: state.refutes + 1,
-        troubleMs: nowMs,
+        troubles: addTrouble(state.troubles, { kind: "refuted-death", atMs: nowMs }),
         settlesUntilMs: nowMs + SETTLE_MS,
       };
     case "node-facts": {

@@ -42,7 +42,7 @@ export interface NodeWord {
   readonly flags: readonly WordFlag[];
   /** Time since the node became ready, coarse: 0, 5, 10, 30, 60, 300, 600, 3600, or 86400 s. */
   readonly readySeconds: number;
-  /** Own restarts without a leave, and refuted death verdicts, with the age of the latest. */
+  /** Own restarts without a leave, and refuted death verdicts, of the last quarter of an hour, with the age of the latest. */
   readonly restarts: number;
   readonly refutes: number;
   readonly troubleAgeSeconds: number;

@@ -24,7 +24,7 @@ function judged(index: number, name: string, prefixes: readonly string[], isUsab
   return isUsable ? { link, isUsable } : { link, isUsable, reason: "no-carrier" };
 }
 
-const STANDING = initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, restarts: 2 });
+const STANDING = initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] });
 const LINKS = [
   judged(2, "eth0", ["192.0.2.0/24", "203.0.113.0/24", "2001:db8::/64"]),
   judged(3, "eth1", ["198.51.100.0/24"], false),
@@ -67,12 +67,13 @@ describe("buildWord", () => {
     expect(built({ links: excluded, snapshot: snapshot({ pools: POOLS }) }).links).to.deep.equal([]);
   });
 
-  it("says its rules, restarts and refuted deaths, with their age in whole minutes", () => {
-    const standing = stand(STANDING, { kind: "refuted-death" }, 1_000);
+  it("says its rules, and restarts and refuted deaths of 15 minutes, with the age of the latest in whole minutes", () => {
+    const troubles = [-16, -1].map((minutes) => ({ kind: "restart", atMs: minutes * 60_000 }) as const);
+    const standing = stand({ ...STANDING, troubles }, { kind: "refuted-death" }, 1_000);
     expect(built({ standing }, 121_500)).to.deep.include({
       highestRule: "arpeggio-1",
       ruleInUse: "metallb-1",
-      restarts: 2,
+      restarts: 1,
       refutes: 1,
       troubleAgeSeconds: 120,
     });

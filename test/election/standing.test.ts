@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { Trouble } from "../../src/election/damping.ts";
 import type { MemberView } from "../../src/election/decision.ts";
 import {
   flagsOf,
@@ -20,7 +21,7 @@ import { goMember, member } from "./views.ts";
 
 type Step = readonly [number, StandingEvent];
 
-const OPTIONS: StandingOptions = { name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, restarts: 0 };
+const OPTIONS: StandingOptions = { name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] };
 const OPENED: readonly Step[] = [
   [0, { kind: "snapshot-complete" }],
   [0, { kind: "sockets-open" }],
@@ -141,6 +142,24 @@ describe("standing: settling", () => {
     expect(flagsAfter(steps, 60_000 + SETTLE_MS - 1)).to.deep.equal(["ready", "settling"]);
     expect(flagsAfter(steps, 60_000 + SETTLE_MS)).to.deep.equal(["ready"]);
     expect(standingDeadlineMs(run(steps), 60_001)).to.equal(70_000);
+  });
+});
+
+describe("standing: damped", () => {
+  const restart = (atMs: number): Trouble => ({ kind: "restart", atMs });
+
+  it("is a node that was held dead for the third time in 10 min, for 60 s", () => {
+    const deaths = [0, 240_000, 480_000].map((atMs): Step => [atMs, { kind: "refuted-death" }]);
+    expect(flagsAfter([...FOUNDED, ...deaths.slice(0, 2)], 250_001)).to.deep.equal(["ready"]);
+    expect(flagsAfter([...FOUNDED, ...deaths], 539_999)).to.deep.equal(["ready", "damped"]);
+    expect(standingDeadlineMs(run([...FOUNDED, ...deaths]), 500_000)).to.equal(540_000);
+    expect(flagsAfter([...FOUNDED, ...deaths], 540_000)).to.deep.equal(["ready"]);
+  });
+
+  it("is one that crashed three times, from its start on", () => {
+    const troubles = [restart(-200_000), restart(-100_000), restart(0)];
+    expect(flagsAfter(FOUNDED, 59_999, { troubles })).to.deep.equal(["ready", "damped"]);
+    expect(flagsAfter(FOUNDED, 60_000, { troubles })).to.deep.equal(["ready"]);
   });
 });
 

@@ -111,7 +111,7 @@ function verdictsOf(snapshot: ClusterSnapshot, members: readonly MemberView[]): 
   return verdicts;
 }
 
-/** The word that the machine ought to say, from what was done to it. Only ready and settling are its own to know. */
+/** The word that the machine ought to say, from what was done to it. Only ready, settling and damped are its own to know. */
 function memberOf(machine: Machine, snapshot: ClusterSnapshot): MemberView | undefined {
   if (!machine.isAwake) return undefined;
   const own = machine.tenant?.flags();
@@ -120,6 +120,7 @@ function memberOf(machine: Machine, snapshot: ClusterSnapshot): MemberView | und
     ...(own.isReady ? (["ready"] as const) : []),
     ...(own.isSettling ? (["settling"] as const) : []),
     ...flagsOfNode(snapshot.nodes.get(machine.name)),
+    ...(own.isDamped ? (["damped"] as const) : []),
     ...(machine.isLeaving ? (["leaving"] as const) : []),
   ];
   const word: NodeWord = {

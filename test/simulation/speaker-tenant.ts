@@ -1,11 +1,12 @@
 /** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
 
 import { Speaker } from "../../speaker/speaker.ts";
-import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
+import type { PastTrouble, SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import { addTrouble, type Trouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
@@ -14,13 +15,12 @@ import type { Mutant } from "./mutants.ts";
 import type { HeldDecision, OwnFlags, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
 import { WORLD_TIMING } from "./user-messages.ts";
 
-const SETTINGS: Omit<SpeakerSettings, "nodeName"> = {
+const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
   electionCap: "auto",
   loadBalancerClass: "",
   ignoresExcludeLabel: false,
   ignoresCordon: false,
   excludedLinks: [],
-  restarts: 0,
   reportsServices: false,
 };
 
@@ -30,14 +30,19 @@ export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker"> 
 }
 
 export function speakerTenant(variant?: Variant): StartTenant {
+  /** The cache folders of all machines of one world. */
+  const records = new Map<string, RunMemory>();
   return (ports) => {
-    const settings = { ...SETTINGS, nodeName: ports.name };
+    const record = records.get(ports.name) ?? new RunMemory();
+    records.set(ports.name, record);
+    const settings = { ...SETTINGS, nodeName: ports.name, pastTroubles: record.begin(ports.clock.nowMs()) };
     const speakerPorts = portsOf(ports);
     const speaker = new Speaker(
       variant?.settings?.(settings) ?? settings,
       variant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
       (note) => {
         variant?.note?.(ports.name, note);
+        record.hear(note, ports.clock.nowMs());
         tell(note, ports);
       },
     );
@@ -72,6 +77,23 @@ function tell(note: SpeakerNote, { noted, exited }: TenantPorts): void {
   }
   noted(JSON.stringify(note), []);
   if (note.kind === "left") exited();
+}
+
+/** What `RunRecord` keeps in a file. */
+class RunMemory {
+  #troubles: readonly Trouble[] = [];
+  #hasLeft = true;
+
+  begin(nowMs: number): readonly PastTrouble[] {
+    if (!this.#hasLeft) this.#troubles = addTrouble(this.#troubles, { kind: "restart", atMs: nowMs });
+    this.#hasLeft = false;
+    return this.#troubles.map(({ kind, atMs }) => ({ kind, ageMs: nowMs - atMs }));
+  }
+
+  hear(note: SpeakerNote, nowMs: number): void {
+    if (note.kind === "refuted-death") this.#troubles = addTrouble(this.#troubles, { kind: note.kind, atMs: nowMs });
+    if (note.kind === "left") this.#hasLeft = true;
+  }
 }
 
 class SpeakerTenant implements Tenant {
@@ -112,7 +134,11 @@ class SpeakerTenant implements Tenant {
 
   flags(): OwnFlags {
     const flags = flagsOf(this.#speaker.council.standing, this.#ports.clock.nowMs());
-    return { isReady: flags.includes("ready"), isSettling: flags.includes("settling") };
+    return {
+      isReady: flags.includes("ready"),
+      isSettling: flags.includes("settling"),
+      isDamped: flags.includes("damped"),
+    };
   }
 
   view(): TenantView {

@@ -33,6 +33,7 @@ export interface HeldMember {
 export interface OwnFlags {
   readonly isReady: boolean;
   readonly isSettling: boolean;
+  readonly isDamped: boolean;
 }
 
 /** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */

@@ -48,7 +48,7 @@ function scene(failing: Set<number>) {
     ignoresExcludeLabel: false,
     ignoresCordon: false,
     excludedLinks: [/^docker/],
-    restarts: 0,
+    pastTroubles: [],
     reportsServices: false,
   };
   const council = new Council(settings, new MemberViews("n1"), true, 0);

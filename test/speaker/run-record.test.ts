@@ -4,6 +4,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { RunRecord } from "../../speaker/run-record.ts";
 
+const NOW_MS = Date.parse("2026-03-01T12:00:00Z");
+const RESTART = { kind: "restart", ageMs: 0 };
+
 describe("RunRecord", () => {
   let folder = "";
   beforeEach(() => {
@@ -11,23 +14,46 @@ describe("RunRecord", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it("counts starts that followed no leave", () => {
-    expect(new RunRecord(folder).restarts).to.equal(0);
-    expect(new RunRecord(folder).restarts).to.equal(1);
-    const third = new RunRecord(folder);
-    expect(third.restarts).to.equal(2);
+  function troublesAt(wallMs: number, inFolder: string | undefined = folder) {
+    return new RunRecord(inFolder, wallMs).pastTroubles(wallMs);
+  }
+
+  it("remembers starts that followed no leave", () => {
+    expect(troublesAt(NOW_MS)).to.deep.equal([]);
+    expect(troublesAt(NOW_MS + 1_000)).to.deep.equal([RESTART]);
+    const third = new RunRecord(folder, NOW_MS + 5_000);
     third.markLeft();
-    expect(new RunRecord(folder).restarts).to.equal(2);
+    expect(troublesAt(NOW_MS + 6_000)).to.deep.equal([
+      { kind: "restart", ageMs: 5_000 },
+      { kind: "restart", ageMs: 1_000 },
+    ]);
   });
 
-  it("makes its folder, and starts anew after a broken file", () => {
+  it("remembers deaths that were refuted, and that the node went on after them", () => {
+    const record = new RunRecord(folder, NOW_MS);
+    record.addRefutedDeath(NOW_MS + 500);
+    expect(troublesAt(NOW_MS + 2_000)).to.deep.equal([{ kind: "refuted-death", ageMs: 1_500 }, RESTART]);
+  });
+
+  it("takes nothing that lies ahead for true after the wall clock was set back", () => {
+    new RunRecord(folder, NOW_MS).addRefutedDeath(NOW_MS);
+    const record = new RunRecord(folder, NOW_MS - 60_000);
+    expect(record.pastTroubles(NOW_MS - 60_000).map(({ ageMs }) => ageMs)).to.deep.equal([0, 0]);
+  });
+
+  it("makes its folder, starts anew after a broken file, and reads the file of a version that only counted", () => {
     const inner = join(folder, "deep");
-    expect(new RunRecord(inner).restarts).to.equal(0);
+    expect(troublesAt(NOW_MS, inner)).to.deep.equal([]);
     writeFileSync(join(inner, "run.json"), "{");
-    expect(new RunRecord(inner).restarts).to.equal(0);
+    expect(troublesAt(NOW_MS, inner)).to.deep.equal([]);
+    writeFileSync(join(inner, "run.json"), '{"restarts":7,"hasLeft":false}');
+    expect(troublesAt(NOW_MS, inner)).to.deep.equal([RESTART]);
+    writeFileSync(join(inner, "run.json"), '{"troubles":[1,{"kind":"x","atMs":1}],"hasLeft":true}');
+    expect(troublesAt(NOW_MS, inner)).to.deep.equal([]);
   });
 
-  it("counts nothing without a cache folder", () => {
-    expect(new RunRecord(undefined).restarts).to.equal(0);
+  it("remembers nothing without a cache folder", () => {
+    new RunRecord(undefined, NOW_MS).addRefutedDeath(NOW_MS);
+    expect(troublesAt(NOW_MS, undefined)).to.deep.equal([]);
   });
 });

@@ -1,0 +1,39 @@
+/**
+ * A node that is in trouble again and again stays behind for a while (DESIGN D3 tier 2, D4). It counts for itself: observers of
+ * a flapping link do not agree. Pure; times are monotonic milliseconds, those before this process began are negative or early.
+ */
+
+/** So many in `DAMPING_WINDOW_MS` damp: one is an accident, two may be an update gone wrong and mended. */
+export const DAMPING_TROUBLES = 3;
+export const DAMPING_WINDOW_MS = 10 * 60_000;
+/** For the third; each further one doubles it. */
+export const SHORTEST_DAMPING_MS = 60_000;
+export const LONGEST_DAMPING_MS = 10 * 60_000;
+/** After that a trouble neither damps nor belongs to a window that does. */
+export const TROUBLE_KEPT_MS = DAMPING_WINDOW_MS + LONGEST_DAMPING_MS;
+/** The longest damping needs seven: more change nothing. */
+const TROUBLES_KEPT = 16;
+
+/** A restart without a leave, or a death verdict that the node refuted. */
+export interface Trouble {
+  readonly kind: "restart" | "refuted-death";
+  readonly atMs: number;
+}
+
+/** In the order of time, the oldest that count no more left out. */
+export function addTrouble(troubles: readonly Trouble[], trouble: Trouble): readonly Trouble[] {
+  return [...troubles, trouble]
+    .filter(({ atMs }) => atMs > trouble.atMs - TROUBLE_KEPT_MS)
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .slice(-TROUBLES_KEPT);
+}
+
+/** Until when the node stays behind for what it knows of itself; undefined when it does not. */
+export function dampedUntilMs(troubles: readonly Trouble[]): number | undefined {
+  const untils = troubles.flatMap(({ atMs }) => {
+    const count = troubles.filter((other) => other.atMs <= atMs && other.atMs > atMs - DAMPING_WINDOW_MS).length;
+    const doublings = count - DAMPING_TROUBLES;
+    return doublings < 0 ? [] : [atMs + Math.min(SHORTEST_DAMPING_MS * 2 ** doublings, LONGEST_DAMPING_MS)];
+  });
+  return untils.length === 0 ? undefined : Math.max(...untils);
+}
