@@ -4,7 +4,7 @@ import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
 import type { Timer } from "../src/base/clock.ts";
 import { shuffled } from "../src/base/random.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
-import { mayJoin } from "../src/election/standing.ts";
+import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { SwimNews } from "../src/gossip/swim-event.ts";
@@ -305,8 +305,8 @@ export class Speaker {
     const isReplaced = this.#isDeathRefuted && nowMs - this.#heardAgainMs > MERGE_WINDOW_MS;
     this.#isDeathRefuted = false;
     if (isReplaced) {
+      if (isOwnDeath(this.#council.standing, nowMs)) this.#report({ kind: "refuted-death" });
       this.#council.stand({ kind: "refuted-death" }, nowMs);
-      this.#report({ kind: "refuted-death" });
     }
     return isReplaced || this.#hasLostMerge(nowMs);
   }

@@ -85,6 +85,11 @@ export function stand(state: StandingState, event: StandingEvent, nowMs: number)
   return becomeReady(apply(state, event, nowMs), nowMs);
 }
 
+/** A death that is refuted now is this process' own; soon after the start it was its predecessor's, whose end counts already. */
+export function isOwnDeath({ readySinceMs }: StandingState, nowMs: number): boolean {
+  return readySinceMs !== undefined && nowMs - readySinceMs >= SETTLE_MS;
+}
+
 /** Before its snapshot is complete and its sockets are open a speaker neither dials nor accepts a push/pull. */
 export function mayJoin(state: StandingState): boolean {
   return state.hasSnapshot && state.hasSockets;
@@ -155,7 +160,9 @@ function apply(state: StandingState, event: StandingEvent, nowMs: number): Stand
     case "refuted-death":
       return {
         ...state,
-        troubles: addTrouble(state.troubles, { kind: "refuted-death", atMs: nowMs }),
+        troubles: isOwnDeath(state, nowMs)
+          ? addTrouble(state.troubles, { kind: "refuted-death", atMs: nowMs })
+          : state.troubles,
         settlesUntilMs: nowMs + SETTLE_MS,
       };
     case "node-facts": {

@@ -69,8 +69,8 @@ describe("buildWord", () => {
 
   it("says its rules, and restarts and refuted deaths of 15 minutes, with the age of the latest in whole minutes", () => {
     const troubles = [-16, -1].map((minutes) => ({ kind: "restart", atMs: minutes * 60_000 }) as const);
-    const standing = stand({ ...STANDING, troubles }, { kind: "refuted-death" }, 1_000);
-    expect(built({ standing }, 121_500)).to.deep.include({
+    const standing = stand({ ...STANDING, troubles, readySinceMs: 0 }, { kind: "refuted-death" }, 11_000);
+    expect(built({ standing }, 131_500)).to.deep.include({
       highestRule: "arpeggio-1",
       ruleInUse: "metallb-1",
       restarts: 1,

@@ -149,11 +149,16 @@ describe("standing: damped", () => {
   const restart = (atMs: number): Trouble => ({ kind: "restart", atMs });
 
   it("is a node that was held dead for the third time in 10 min, for 60 s", () => {
-    const deaths = [0, 240_000, 480_000].map((atMs): Step => [atMs, { kind: "refuted-death" }]);
+    const deaths = [10_000, 240_000, 480_000].map((atMs): Step => [atMs, { kind: "refuted-death" }]);
     expect(flagsAfter([...FOUNDED, ...deaths.slice(0, 2)], 250_001)).to.deep.equal(["ready"]);
     expect(flagsAfter([...FOUNDED, ...deaths], 539_999)).to.deep.equal(["ready", "damped"]);
     expect(standingDeadlineMs(run([...FOUNDED, ...deaths]), 500_000)).to.equal(540_000);
     expect(flagsAfter([...FOUNDED, ...deaths], 540_000)).to.deep.equal(["ready"]);
+  });
+
+  it("is none whose predecessor was held dead, however often", () => {
+    const deaths = [100, 200, 9_999].map((atMs): Step => [atMs, { kind: "refuted-death" }]);
+    expect(flagsAfter([...FOUNDED, ...deaths], 30_000)).to.deep.equal(["ready"]);
   });
 
   it("is one that crashed three times, from its start on", () => {

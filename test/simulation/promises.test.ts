@@ -79,6 +79,30 @@ describe("simulation: stories", () => {
     expect(heard.get(ip)).to.deep.equal([best.name]);
   }).timeout(120_000);
 
+  it("a speaker that crashes again and again leads again after 10 s, and from the third crash on only after a minute", () => {
+    // It took its addresses back ten seconds after each crash, for as long as it went on crashing.
+    const { world, heard } = settledWorld(3, 4);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const best = leaderOf(world, heard, ip);
+    const secondsUntilItLeadsAgain = (): number => {
+      best.kill();
+      world.run(world.clock.nowMs() + 10_000);
+      expect(heard.get(ip)).to.not.include(best.name);
+      world.start(best);
+      const startedMs = world.clock.nowMs();
+      while (heard.get(ip)?.[0] !== best.name) world.run(world.clock.nowMs() + 1_000);
+      const seconds = (world.clock.nowMs() - startedMs) / 1_000;
+      world.run(world.clock.nowMs() + 90_000);
+      return seconds;
+    };
+    const waits = [1, 2, 3, 4].map(secondsUntilItLeadsAgain);
+    expect(waits[0]).to.be.within(10, 12);
+    expect(waits[1]).to.be.within(10, 12);
+    expect(waits[2]).to.be.within(60, 62);
+    expect(waits[3]).to.be.within(120, 122);
+  }).timeout(240_000);
+
   it("of two that take an address over at the same instant one stops within 50 ms", () => {
     // The first claimed from the old leader; the second never knew that the first had answered, and claimed nothing from it.
     const { world, heard, overlapsMs } = settledWorld(7, 10);
