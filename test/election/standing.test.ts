@@ -146,8 +146,6 @@ describe("standing: settling", () => {
 });
 
 describe("standing: damped", () => {
-  const restart = (atMs: number): Trouble => ({ kind: "restart", atMs });
-
   it("is a node that was held dead for the third time in 10 min, for 60 s", () => {
     const deaths = [10_000, 240_000, 480_000].map((atMs): Step => [atMs, { kind: "refuted-death" }]);
     expect(flagsAfter([...FOUNDED, ...deaths.slice(0, 2)], 250_001)).to.deep.equal(["ready"]);
@@ -162,7 +160,7 @@ describe("standing: damped", () => {
   });
 
   it("is one that crashed three times, from its start on", () => {
-    const troubles = [restart(-200_000), restart(-100_000), restart(0)];
+    const troubles = [-200_000, -100_000, 0].map((atMs): Trouble => ({ kind: "restart", atMs }));
     expect(flagsAfter(FOUNDED, 59_999, { troubles })).to.deep.equal(["ready", "damped"]);
     expect(flagsAfter(FOUNDED, 60_000, { troubles })).to.deep.equal(["ready"]);
   });
