@@ -3,7 +3,7 @@
  * are decimal text, because a /64 has more than JSON's numbers can say; times are RFC 3339.
  */
 import { Type } from "typebox";
-import type { Immutable } from "./status.ts";
+import { type Immutable, WatchStatusSchema, writesFields } from "./status.ts";
 
 const closed = { additionalProperties: false } as const;
 
@@ -17,19 +17,66 @@ export const ControllerStatusSchema = Type.Object(
   {
     version: Type.String(),
     startedAt: Time,
-    state: Type.Enum(["reading", "allocating"], { description: "reading: nothing is decided yet" }),
+    state: Type.Enum(["reading", "standing-by", "waiting", "allocating"], {
+      description:
+        "reading: not everything was read yet. standing-by: another controller holds the Lease. waiting: this one holds it, and something else forbids to allocate or everything is read anew",
+    }),
+    waitsFor: Type.Optional(Type.Array(Type.String(), { description: "Why it does not allocate, a sentence each" })),
     source: Type.Object(
       {
-        kind: Type.Enum(["files"]),
-        location: Type.String(),
+        kind: Type.Enum(["files", "kubernetes"]),
+        location: Type.String({ description: "The folder, or the API server" }),
         problems: Type.Array(Type.String(), { description: "What cannot be used as it is, a sentence each" }),
+        watches: Type.Optional(
+          Type.Array(WatchStatusSchema, { description: "With the API server, one for each kind" }),
+        ),
       },
       closed,
+    ),
+    lease: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String(),
+          identity: Type.String({ description: "Of this process" }),
+          isHeld: Type.Boolean({ description: "By this process" }),
+          holder: Type.Optional(Type.String({ description: "Absent: nobody, or not known" })),
+          renewedAt: Type.Optional(Time),
+          transitions: Count,
+          problem: Type.Optional(Type.String({ description: "Why the last request about it failed" })),
+        },
+        closed,
+      ),
     ),
     pools: Count,
     services: Type.Object(
       { known: Count, allocated: Count, pending: Count },
       { ...closed, description: "known: of every type; pending: something that they want is missing" },
+    ),
+    writes: Type.Optional(
+      Type.Object(
+        {
+          services: Type.Object(
+            {
+              pending: Count,
+              written: Count,
+              conflicts: Type.Integer({
+                minimum: 0,
+                description: "The Service had changed: it is read and decided again",
+              }),
+              failed: Count,
+              lastError: Type.Optional(Type.String({ description: "A sentence; it stays when all is well again" })),
+              lastErrorAt: Type.Optional(Time),
+            },
+            closed,
+          ),
+          objects: Type.Object(writesFields, {
+            ...closed,
+            description: "Numbers of pools, reservations and the ConfigurationState",
+          }),
+          events: Type.Object({ ...writesFields, dropped: Count }, closed),
+        },
+        { ...closed, description: "To the API server; counts are this process's" },
+      ),
     ),
     fault: Type.Optional(Type.String({ description: "Why what was decided could not be written; it is tried again" })),
   },

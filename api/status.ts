@@ -142,7 +142,7 @@ const LinkStatus = Type.Object(
   closed,
 );
 
-const WatchStatus = Type.Object(
+export const WatchStatusSchema = Type.Object(
   {
     kind: Type.String({ description: "Resource kind, such as Service" }),
     state: Type.Enum(WATCH_STATES),
@@ -168,13 +168,13 @@ const SourceStatus = Type.Object(
     objects: Type.Record(Type.String(), Count, { description: "Resource kind, such as Service, to how many of it" }),
     problems: Type.Array(Type.String(), { description: "Sentences; with files they begin with file:line" }),
     lastChange: Type.Optional(Time),
-    watches: Type.Optional(Type.Array(WatchStatus, { description: "With the API server, one for each kind" })),
+    watches: Type.Optional(Type.Array(WatchStatusSchema, { description: "With the API server, one for each kind" })),
   },
   closed,
 );
 
 /** Of one kind of writes; counts are this process's. */
-const writesFields = {
+export const writesFields = {
   pending: Type.Integer({ minimum: 0, description: "Objects or subjects that wait to be looked at or written" }),
   written: Type.Integer({ minimum: 0, description: "Requests that changed something" }),
   failed: Type.Integer({ minimum: 0, description: "Requests without an answer, or not answered as wished for" }),

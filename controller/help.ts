@@ -1,6 +1,6 @@
 /** The options as a person reads them. Pure. */
 import { VERSION } from "../src/base/version.ts";
-import { formatRow } from "../src/options/help-text.ts";
+import { formatRows } from "../src/options/help-text.ts";
 import { OPTIONS } from "./options-table.ts";
 
 export function formatVersion(): string {
@@ -12,8 +12,9 @@ export function formatHelp(): string {
     `arpeggio controller ${VERSION}`,
     "Gives every Service of type LoadBalancer an address of an IPAddressPool.",
     "",
-    "usage: arpeggio-controller --source=files:DIR [option]…",
+    "usage: arpeggio-controller --source=kubernetes [option]…",
+    "       arpeggio-controller --source=files:DIR [option]…",
     "",
-    ...OPTIONS.rows.map(formatRow),
+    ...formatRows(OPTIONS.rows),
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The controller's process: reads options, then runs; every fault ends it with a sentence and an exit code. */
 import { createLog } from "../src/base/log.ts";
+import { processHost } from "../src/daemon/process-host.ts";
 import { endOnFault } from "../src/sys/end-on-fault.ts";
 import { formatHelp, formatVersion } from "./help.ts";
 import { parseOptions } from "./options.ts";
@@ -9,7 +10,7 @@ import { runController } from "./run.ts";
 /** Options are wrong. */
 const EXIT_INVALID = 2;
 
-const invocation = parseOptions(process.argv.slice(2), { workingFolder: process.cwd() });
+const invocation = parseOptions(process.argv.slice(2), process.env, processHost());
 switch (invocation.kind) {
   case "help":
     process.stdout.write(formatHelp());
@@ -23,8 +24,10 @@ switch (invocation.kind) {
     break;
   case "run": {
     const fail = endOnFault("controller");
-    const log = createLog(invocation.options.logLevel, (line) => void process.stderr.write(line), Date.now);
-    await runController(invocation.options, log, fail).catch(fail);
+    const { options, notes } = invocation;
+    const log = createLog(options.logLevel, (line) => void process.stderr.write(line), Date.now);
+    for (const note of notes) log.warn(note);
+    await runController(options, log, fail).catch(fail);
     break;
   }
   default:

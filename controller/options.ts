@@ -1,28 +1,46 @@
-/** The command line, read once into one validated value (DESIGN §4). Pure but for the `Host` it is given. */
+/** The command line and the environment, read once into one validated value (DESIGN §4). Pure but for the `Host` it is given. */
 import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
+import { type ClusterOptions, readClusterOptions } from "../src/daemon/cluster-options.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { readCommandLine } from "../src/options/command-line.ts";
+import { addEnvironment, readCommandLine } from "../src/options/command-line.ts";
 import { absolute, type Host } from "../src/options/host.ts";
+import { idleNotes } from "../src/options/idle-notes.ts";
 import { OptionReader } from "../src/options/option-reader.ts";
 import {
-  bad,
   type ListenAddress,
-  type ParsedValue,
   parseChoice,
   parseListenAddress,
+  parseOptionalPort,
   parseSource,
   parseSwitch,
   parseText,
+  type SourceChoice,
 } from "../src/options/option-values.ts";
-import { OPTIONS } from "./options-table.ts";
+import { OPTIONS, type OptionName } from "./options-table.ts";
 
 /** Of the controller's loopback (DESIGN D17). */
 const HTTP_PORT = 17473;
 const LOOPBACK = "127.0.0.1" as Ip;
+/** MetalLB's health port (DESIGN D17); the kubelet asks from outside the pod. */
+const HEALTH_PORT = 17472;
+const EVERYWHERE = "0.0.0.0" as Ip;
 
-export interface ControllerOptions {
+export interface FilesOptions {
+  readonly kind: "files";
   /** Of manifests. */
   readonly folder: string;
+}
+
+export interface KubernetesOptions extends ClusterOptions {
+  readonly kind: "kubernetes";
+  /** What this process is called in the Lease, before its own digits. */
+  readonly holderName: string;
+  /** Absent: off. */
+  readonly health?: ListenAddress;
+}
+
+export interface ControllerOptions<Source = FilesOptions | KubernetesOptions> {
+  readonly source: Source;
   /** Empty: Services that name no class. */
   readonly loadBalancerClass: string;
   readonly writesConditions: boolean;
@@ -33,31 +51,49 @@ export interface ControllerOptions {
 export type Invocation =
   | { readonly kind: "help" }
   | { readonly kind: "version" }
-  | { readonly kind: "run"; readonly options: ControllerOptions }
+  /** `notes` are to be logged as warnings: options that were given and have no effect. */
+  | { readonly kind: "run"; readonly options: ControllerOptions; readonly notes: readonly string[] }
   /** One sentence each; the process prints them all and ends with exit code 2. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-export function parseOptions(words: readonly string[], host: Pick<Host, "workingFolder">): Invocation {
-  const reader = new OptionReader(readCommandLine(words, OPTIONS));
+export function parseOptions(
+  words: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  host: Host,
+): Invocation {
+  const commandLine = addEnvironment(readCommandLine(words, OPTIONS), environment, OPTIONS);
+  const reader = new OptionReader(commandLine);
   if (reader.read("help", parseSwitch, false)) return { kind: "help" };
   if (reader.read("version", parseSwitch, false)) return { kind: "version" };
-  const folder = reader.readRequired("source", parseFolder, "give --source=files:DIR, a folder of manifests");
-  const options = {
+  const source = readSource(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "");
+  const others = {
     loadBalancerClass: reader.read("lb-class", parseText, ""),
     writesConditions: !reader.read("no-conditions", parseSwitch, false),
     http: reader.read("http-address", parseListenAddress, { ip: LOOPBACK, port: HTTP_PORT }),
     logLevel: reader.read("log-level", parseChoice(LOG_LEVELS), "info"),
   };
-  if (folder === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
-  return { kind: "run", options: { folder: absolute(folder, host), ...options } };
+  if (source === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
+  return { kind: "run", options: { source, ...others }, notes: idleNotes(commandLine, OPTIONS, source.kind) };
 }
 
-function parseFolder(text: string): ParsedValue<string> {
-  const parsed = parseSource(text);
-  if (parsed.ok && parsed.value.kind === "files") return { ok: true, value: parsed.value.folder };
-  return bad(
-    parsed.ok
-      ? "the controller of this release allocates from files only: give --source=files:DIR"
-      : `"${text}" is not of the form files:DIR`,
-  );
+/** Inside a pod the cluster is the source unless another is named. */
+function readSource(
+  reader: OptionReader<OptionName>,
+  host: Host,
+  isInPod: boolean,
+): ControllerOptions["source"] | undefined {
+  const advice = "give --source=files:DIR, a folder of manifests, or --source=kubernetes";
+  const source = isInPod
+    ? reader.read<SourceChoice | undefined>("source", parseSource, { kind: "kubernetes" })
+    : reader.readRequired<SourceChoice>("source", parseSource, advice);
+  if (source === undefined) return undefined;
+  if (source.kind === "files") return { kind: "files", folder: absolute(source.folder, host) };
+  const options = readClusterOptions(reader, host);
+  const port = reader.read<number | undefined>("health-probe-port", parseOptionalPort, HEALTH_PORT);
+  return {
+    kind: "kubernetes",
+    ...options,
+    holderName: options.podName ?? host.hostname,
+    ...(port === undefined ? {} : { health: { ip: EVERYWHERE, port } }),
+  };
 }

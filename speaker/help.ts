@@ -1,7 +1,7 @@
 /** The options as a person reads them: `--help`, and the table in README.md. Pure. */
 
 import { VERSION } from "../src/base/version.ts";
-import { formatRow, heading } from "../src/options/help-text.ts";
+import { formatRows, heading } from "../src/options/help-text.ts";
 import { OPTION_TABLE } from "./options-table.ts";
 
 export function formatVersion(): string {
@@ -9,8 +9,6 @@ export function formatVersion(): string {
 }
 
 export function formatHelp(): string {
-  const used = OPTION_TABLE.filter((row) => row.hasNoEffect !== true);
-  const accepted = OPTION_TABLE.filter((row) => row.hasNoEffect === true);
   return [
     `arpeggio speaker ${VERSION}`,
     "Answers ARP and Neighbor Discovery for the addresses that this node leads.",
@@ -18,16 +16,7 @@ export function formatHelp(): string {
     "usage: speaker --source=files:DIR [--peers=HOST,…] [option]…",
     "       speaker --source=kubernetes [option]…",
     "",
-    ...used.filter((row) => row.source === undefined).map(formatRow),
-    "With --source=kubernetes only:",
-    "",
-    ...used.filter((row) => row.source === "kubernetes").map(formatRow),
-    "MetalLB's options that are accepted, but have no effect:",
-    "",
-    ...accepted.map((row) => `  ${heading(row)}`),
-    "",
-    "An option wins over its environment variable, given in brackets.",
-    "",
+    ...formatRows(OPTION_TABLE),
   ].join("\n");
 }
 

@@ -1,7 +1,6 @@
 /** The speaker's process: reads options, then runs; every fault ends it with a sentence and an exit code. */
-import { accessSync, constants, readFileSync } from "node:fs";
-import { hostname } from "node:os";
 import { createLog } from "../src/base/log.ts";
+import { processHost } from "../src/daemon/process-host.ts";
 import { endOnFault } from "../src/sys/end-on-fault.ts";
 import { formatHelp, formatVersion } from "./help.ts";
 import { parseOptions } from "./options.ts";
@@ -10,29 +9,12 @@ import { runSpeaker } from "./run.ts";
 /** Options, environment or the files they name are wrong. */
 const EXIT_INVALID = 2;
 
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function printProblems(problems: readonly string[]): never {
   for (const problem of problems) process.stderr.write(`speaker: ${problem}\n`);
   process.exit(EXIT_INVALID);
 }
 
-/** Where every pod finds it. */
-const NAMESPACE_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
-const podNamespace = isReadable(NAMESPACE_FILE) ? readFileSync(NAMESPACE_FILE, "utf8").trim() : "";
-const host = {
-  hostname: hostname(),
-  workingFolder: process.cwd(),
-  isReadable,
-  ...(podNamespace === "" ? {} : { podNamespace }),
-};
+const host = processHost();
 if (process.argv[2] === "make-key") {
   const { runMakeKey } = await import("./make-key.ts");
   const keyHost = {

@@ -2,6 +2,7 @@
  * Every option of the speaker, once: `--help`, the README's table and the reader of the command line come from here.
  * Names and environment variables are MetalLB's where MetalLB has the option, so that its manifests start this speaker.
  */
+import { METRICS_ROWS } from "../src/daemon/cluster-options.ts";
 import { COMMON_ROWS } from "../src/options/common-rows.ts";
 import type { OptionRow, OptionTable } from "../src/options/option-row.ts";
 
@@ -133,38 +134,7 @@ const ROWS = [
     text: "HTTPS port, on the node's address, for /metrics alone; who asks must be allowed to get /metrics. 0 turns it off.",
     source: "kubernetes",
   },
-  {
-    name: "metrics-plain",
-    placeholder: "IP:PORT",
-    text: "Serves /metrics without TLS and to anybody there, too.",
-    source: "kubernetes",
-  },
-  {
-    name: "metrics-cert-dir",
-    placeholder: "DIR",
-    byDefault: "a certificate of its own making",
-    text: "Folder with tls.crt and tls.key for --port; read again when they change.",
-    source: "kubernetes",
-  },
-  {
-    name: "tls-min-version",
-    placeholder: "VersionTLS12|VersionTLS13",
-    byDefault: "VersionTLS13",
-    text: "Lowest TLS version of --port.",
-    source: "kubernetes",
-  },
-  {
-    name: "tls-cipher-suites",
-    placeholder: "NAME,…",
-    text: "Cipher suites of --port under TLS 1.2, by their IANA names; not with TLS 1.3 alone, which has none to choose.",
-    source: "kubernetes",
-  },
-  {
-    name: "tls-curve-preferences",
-    placeholder: "ID,…",
-    text: "Key exchange groups of --port, best first, by their IANA numbers.",
-    source: "kubernetes",
-  },
+  ...METRICS_ROWS,
   {
     name: "host",
     placeholder: "IP",

@@ -4,6 +4,7 @@ import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import type { Ip } from "../src/net/ip.ts";
 import { addEnvironment, type CommandLine, readCommandLine } from "../src/options/command-line.ts";
 import { absolute, type Host } from "../src/options/host.ts";
+import { idleNotes } from "../src/options/idle-notes.ts";
 import { OptionReader } from "../src/options/option-reader.ts";
 import {
   type ListenAddress,
@@ -21,7 +22,7 @@ import {
   type SourceChoice,
 } from "../src/options/option-values.ts";
 import { type KubernetesOptions, readKubernetes } from "./kubernetes-options.ts";
-import { OPTION_TABLE, OPTIONS, type OptionName } from "./options-table.ts";
+import { OPTIONS, type OptionName } from "./options-table.ts";
 
 /** Where MetalLB's image has them. */
 const TIMING_FILE = "/etc/metallb/memberlist/config.json";
@@ -208,14 +209,7 @@ function notesOf(
   source: SourceChoice["kind"],
   environment: Readonly<Record<string, string | undefined>>,
 ): string[] {
-  const idle = OPTION_TABLE.filter((row) => row.hasNoEffect === true || (row.source ?? source) !== source);
-  const notes = idle.flatMap((row) => {
-    const from = commandLine.given.get(row.name)?.from;
-    // MetalLB's manifests set the variables always; what somebody wrote on the command line deserves an answer.
-    return from?.startsWith("--") === true
-      ? [`${from} is given, but has no effect${row.hasNoEffect === true ? " here" : ` with --source=${source}`}`]
-      : [];
-  });
+  const notes = idleNotes(commandLine, OPTIONS, source);
   const bgpType = environment["METALLB_BGP_TYPE"] ?? "";
   return bgpType === "" ? notes : [...notes, "METALLB_BGP_TYPE is set, but this speaker does not speak BGP"];
 }

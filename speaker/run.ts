@@ -6,6 +6,7 @@ import type { StatusDocument } from "../api/status.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
 import { VERSION } from "../src/base/version.ts";
+import { type MetricsListeners, openMetricsListeners } from "../src/daemon/metrics-listeners.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { HttpServer } from "../src/http/app.ts";
@@ -25,7 +26,6 @@ import { beat, createHeartbeats, HEARTBEAT_INTERVAL_MS, HEARTBEAT_LOST_MS, Heart
 import { takeSpeakerLock } from "./instance-lock.ts";
 import { KEY_SENTENCES, watchKeyFiles } from "./key-files.ts";
 import { LeaderLog } from "./leader-log.ts";
-import { type MetricsListeners, openMetricsListeners } from "./metrics-listeners.ts";
 import type { GossipOptions, SpeakerOptions } from "./options.ts";
 import { addressesOfNodes, peersAt, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";

@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/options": ["src/net", "src/base"],
   "src/metrics": ["src/net", "src/base", "api"],
   "src/http": ["src/metrics", "src/net", "src/base", "api"],
+  "src/daemon": ["src/files", "src/kube", "src/http", "src/options", "src/net", "src/base", "api"],
   speaker: ["src/*", "api"],
   controller: ["src/*", "api"],
   cli: ["src/kube", "src/http", "src/net", "src/base", "api"],

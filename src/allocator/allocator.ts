@@ -5,6 +5,7 @@
 import { PoolReports } from "./pool-reports.ts";
 import type { AllocatorEvent, Effect, Leadership, WriteAnswer } from "./ports.ts";
 import { concernOf, type Outcome, reconcile, type Settings, statusAddresses } from "./reconcile.ts";
+import { isNotNewer } from "./resource-version.ts";
 import { SaidEvents } from "./said-events.ts";
 import { type AllocatorService, compareAge, keyOf, type ServiceKey } from "./service.ts";
 import { type Consequence, type PendingWrite, type ServiceEntry, ServiceTable } from "./service-table.ts";
@@ -97,13 +98,13 @@ export class Allocator {
     this.#nowMs = nowMs;
     switch (event.kind) {
       case "services":
-        this.#list(event.services);
+        this.#list(event.services, event.place);
         break;
       case "service":
         this.#learn(event.service);
         break;
       case "service-gone":
-        this.#forget(event.key);
+        if (!this.#isAfter(event.key, event.place)) this.#forget(event.key);
         break;
       case "pools":
         this.#isBookNews = true;
@@ -147,18 +148,25 @@ export class Allocator {
     return this.#effects.splice(0);
   }
 
-  #list(services: readonly AllocatorService[]): void {
+  #list(services: readonly AllocatorService[], place: string | undefined): void {
     const listed = new Set(services.map(keyOf));
-    for (const key of this.#table.entries.keys()) if (!listed.has(key)) this.#forget(key);
+    for (const key of this.#table.entries.keys()) if (!listed.has(key) && !this.#isAfter(key, place)) this.#forget(key);
     for (const service of services) this.#learn(service);
     this.#table.rebuild();
     if (!this.#isListed) this.#decideAll();
     this.#isListed = true;
   }
 
+  /** An answer to a request may be younger than what a watch tells later. */
+  #isAfter(key: ServiceKey, place: string | undefined): boolean {
+    const entry = this.#table.entries.get(key);
+    return entry !== undefined && place !== undefined && !isNotNewer(entry.service.resourceVersion, place);
+  }
+
   #learn(service: AllocatorService): void {
     const key = keyOf(service);
     const known = this.#table.entries.get(key);
+    if (known !== undefined && isNotNewer(service.resourceVersion, known.service.resourceVersion)) return;
     // Deleted and made anew between two looks.
     if (known !== undefined && known.service.uid !== service.uid) this.#forget(key);
     const consequence = this.#table.learn(service);
@@ -200,7 +208,8 @@ export class Allocator {
 
   #answer(event: WriteAnswer): void {
     const { key, id } = event;
-    if (event.answer === "done") this.#learn(event.service);
+    // The answer may come after the news that the Service is gone.
+    if (event.answer === "done" && this.#table.entries.has(key)) this.#learn(event.service);
     const entry = this.#table.entries.get(key);
     const pending = entry?.pending;
     if (entry === undefined || pending?.id !== id) return;

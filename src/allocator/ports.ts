@@ -10,11 +10,12 @@ import type { StatusChange } from "./reconcile.ts";
 import type { AllocatorService, ServiceKey } from "./service.ts";
 
 export type AllocatorEvent =
-  /** A complete list; who is not in it is gone. Of every type and class. */
-  | { readonly kind: "services"; readonly services: readonly AllocatorService[] }
+  /** A complete list; who is not in it is gone. Of every type and class. `place`: up to which resourceVersion it is complete; what is known to be newer stands. */
+  | { readonly kind: "services"; readonly services: readonly AllocatorService[]; readonly place?: string }
   /** New or changed. One that is not newer than what is known is ignored. */
   | { readonly kind: "service"; readonly service: AllocatorService }
-  | { readonly kind: "service-gone"; readonly key: ServiceKey }
+  /** `place`: as with a list; one that is known to be newer was made again meanwhile. */
+  | { readonly kind: "service-gone"; readonly key: ServiceKey; readonly place?: string }
   /** All of them, whenever one changed. */
   | { readonly kind: "pools"; readonly pools: readonly AllocatorPool[] }
   | { readonly kind: "namespaces"; readonly namespaces: ReadonlyMap<string, NamespaceFacts> }

@@ -27,6 +27,8 @@ export type ErrorCode =
   | "ERR_BIND_ADDRESS"
   /** The Kubernetes API server gave no answer: no connection, none in time, or one that broke off. */
   | "ERR_API_UNREACHABLE"
+  /** A request to the Kubernetes API server was not sent, because whoever asked for it may not any more. */
+  | "ERR_API_WITHHELD"
   /** The Kubernetes API server answered that it will not do it. */
   | "ERR_API_REFUSED";
 

@@ -18,12 +18,14 @@ import {
 import type { Immutable } from "../../api/status.ts";
 import type { Log } from "../base/log.ts";
 import { type Ip, parseIp } from "../net/ip.ts";
+import { allocatorOpenApi } from "./allocator-openapi.ts";
 import { createApp, objectionTo } from "./app.ts";
 import { compileCheck } from "./document-check.ts";
 import { JSON_TYPE, METRICS_TYPE, sendProblem, sendText } from "./replies.ts";
 
 /** What the controller shows, asked for at each request. Undefined: there is no such thing, or nothing is decided yet. */
 export interface AllocatorFaces {
+  readonly version: string;
   readStatus(): ControllerStatusDocument;
   readPools(): PoolsDocument;
   /** Addresses after `after`, at most `limit`. */
@@ -33,32 +35,48 @@ export interface AllocatorFaces {
   /** `text`: a manifest of a pool, YAML or JSON; a sentence when it is none. */
   readImpact(text: string): ImpactDocument | string;
   readiness(): { readonly ok: boolean; readonly sentences: readonly string[] };
-  /** Prometheus' text format. */
-  metrics(): Promise<string>;
+  /** Prometheus' text format; absent: it is served elsewhere. */
+  metrics?(): Promise<string>;
 }
 
 /** Of `POST /pools/impact`. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
+const NO_BODY_BYTES = 1_024;
 const DEFAULT_LIMIT = 500;
 const MAX_LIMIT = 10_000;
+
+/** For the kubelet, which asks from outside: nothing else is shown there. Not listening yet. */
+export function createProbeServer(faces: Pick<AllocatorFaces, "readiness">, log: Log): FastifyInstance {
+  const app = createApp(log, NO_BODY_BYTES);
+  addProbeRoutes(app, faces);
+  return app;
+}
 
 /** The routes, not listening yet. */
 export function createAllocatorServer(faces: AllocatorFaces, log: Log): FastifyInstance {
   const app = createApp(log, BODY_LIMIT_BYTES);
   app.addContentTypeParser("*", { parseAs: "string" }, (_request, body, done) => done(null, body));
   addProbeRoutes(app, faces);
+  addMetricsRoute(app, faces);
   addDocumentRoutes(app, faces);
   addImpactRoute(app, faces);
+  const openApi = `${JSON.stringify(allocatorOpenApi(faces.version, faces.metrics !== undefined))}\n`;
+  app.get("/openapi.json", async (_request, reply) => reply.type(JSON_TYPE).send(openApi));
   return app;
 }
 
-function addProbeRoutes(app: FastifyInstance, faces: AllocatorFaces): void {
+function addMetricsRoute(app: FastifyInstance, faces: AllocatorFaces): void {
+  const metrics = faces.metrics?.bind(faces);
+  if (metrics === undefined) return;
+  app.get("/metrics", async (_request, reply) => reply.type(METRICS_TYPE).send(await metrics()));
+}
+
+function addProbeRoutes(app: FastifyInstance, faces: Pick<AllocatorFaces, "readiness">): void {
   app.get("/healthz", async (_request, reply) => sendText(reply, "ok\n"));
   app.get("/readyz", async (_request, reply) => {
     const { ok, sentences } = faces.readiness();
     return sendText(reply.code(ok ? 200 : 503), sentences.map((sentence) => `${sentence}\n`).join(""));
   });
-  app.get("/metrics", async (_request, reply) => reply.type(METRICS_TYPE).send(await faces.metrics()));
 }
 
 function addDocumentRoutes(app: FastifyInstance, faces: AllocatorFaces): void {

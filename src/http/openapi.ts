@@ -1,21 +1,7 @@
 /** `GET /openapi.json`: what this server serves, as OpenAPI 3.1, whose schemas are the JSON schemas that the documents are checked with. Pure. */
 import { AddressSchema } from "../../api/address.ts";
 import { StatusSchema } from "../../api/status.ts";
-
-const TEXT = { "text/plain": { schema: { type: "string" } } } as const;
-const PROBLEM = {
-  description: "What is wrong, with a stable code",
-  content: {
-    ...TEXT,
-    "application/json": {
-      schema: {
-        type: "object",
-        required: ["code", "sentence"],
-        properties: { code: { type: "string" }, sentence: { type: "string" } },
-      },
-    },
-  },
-} as const;
+import { PROBLEM, TEXT, textAnswer } from "./openapi-parts.ts";
 
 /** A document that `Accept: application/json` gets as JSON, and everybody else as aligned text. */
 function documented(description: string, schema: string) {
@@ -25,16 +11,12 @@ function documented(description: string, schema: string) {
   };
 }
 
-function text(description: string) {
-  return { description, content: TEXT };
-}
-
 function stepDown(operationId: string, summary: string) {
   return {
     operationId,
     summary,
     description: "Taken from this host's loopback address only.",
-    responses: { "200": text("Done"), "403": PROBLEM },
+    responses: { "200": textAnswer("Done"), "403": PROBLEM },
   };
 }
 
@@ -43,7 +25,7 @@ export function openApiDocument(version: string, servesMetrics: boolean): object
     get: {
       operationId: "readMetrics",
       summary: "Prometheus' text format",
-      responses: { "200": text("Every series"), "500": PROBLEM },
+      responses: { "200": textAnswer("Every series"), "500": PROBLEM },
     },
   };
   return {
@@ -77,14 +59,14 @@ export function openApiDocument(version: string, servesMetrics: boolean): object
         get: {
           operationId: "readHealth",
           summary: "Whether the process is worth keeping",
-          responses: { "200": text("ok"), "503": text("Why it is not") },
+          responses: { "200": textAnswer("ok"), "503": textAnswer("Why it is not") },
         },
       },
       "/readyz": {
         get: {
           operationId: "readReadiness",
           summary: "Whether the node may lead",
-          responses: { "200": text("ready"), "503": text("What is missing, a line each") },
+          responses: { "200": textAnswer("ready"), "503": textAnswer("What is missing, a line each") },
         },
       },
       "/step-down": {

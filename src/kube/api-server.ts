@@ -11,6 +11,10 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** The form of the answer. Absent: application/json. */
   readonly accept?: string;
+  /** Of a single request, from its begin to the end of its answer. Absent: 10 s. */
+  readonly limitMs?: number;
+  /** Asked when the connection is there and nothing was sent yet; no: it rejects with `ERR_API_WITHHELD`, and nothing is sent. */
+  readonly mayBegin?: () => boolean;
 }
 
 export interface ApiAnswer {
@@ -42,4 +46,10 @@ export interface ApiServer {
   /** Reads the credentials anew before the next request: the last ones were refused (401). */
   refreshCredentials(): void;
   close(): void;
+}
+
+/** One whose requests may have to end at once. */
+export interface EndableApiServer extends ApiServer {
+  /** Every request under way rejects, and no byte of it is sent any more. Later ones have new connections. */
+  endConnections(): void;
 }

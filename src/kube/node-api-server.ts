@@ -2,10 +2,11 @@
  * The API server over Node's own http and https. From client-node come the kubeconfig, authentication and TLS options; it is
  * loaded when a server is first opened, because it is large and a speaker that reads files needs none of it.
  */
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from "node:https";
+import type { TLSSocket } from "node:tls";
 import { ArpeggioError } from "../base/errors.ts";
-import type { ApiAnswer, ApiRequest, ApiServer, StreamListener } from "./api-server.ts";
+import type { ApiAnswer, ApiRequest, EndableApiServer, StreamListener } from "./api-server.ts";
 import { type Credentials, loadCredentials } from "./credentials.ts";
 import { type Exchange, openExchange } from "./exchange.ts";
 
@@ -26,12 +27,12 @@ const IDLE_LIMIT_MS = 30_000;
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 
 /** Rejects with `ERR_CONFIG_INVALID` when there is no readable configuration. No connection is made yet. */
-export async function openApiServer(options: ApiServerOptions = {}): Promise<ApiServer> {
+export async function openApiServer(options: ApiServerOptions = {}): Promise<EndableApiServer> {
   const { kubeconfig, userAgent = "arpeggio" } = options;
   return new NodeApiServer(await loadCredentials(kubeconfig), userAgent);
 }
 
-class NodeApiServer implements ApiServer {
+class NodeApiServer implements EndableApiServer {
   readonly url: string;
   readonly #base: URL;
   readonly #userAgent: string;
@@ -54,7 +55,19 @@ class NodeApiServer implements ApiServer {
     const parts: Uint8Array[] = [];
     let bytes = 0;
     let head: { readonly status: number; readonly retryAfterSeconds?: number } | undefined;
-    const exchange = this.#open(request, ANSWER_LIMIT_MS, {
+    let isWithheld = false;
+    const { mayBegin, limitMs = ANSWER_LIMIT_MS } = request;
+    const guarded =
+      mayBegin === undefined
+        ? request
+        : {
+            ...request,
+            mayBegin: () => {
+              isWithheld = !mayBegin();
+              return !isWithheld;
+            },
+          };
+    const exchange = this.#open(guarded, limitMs, {
       opened: (status, retryAfterSeconds) => {
         head = { status, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
       },
@@ -64,11 +77,12 @@ class NodeApiServer implements ApiServer {
         if (bytes > MAX_ANSWER_BYTES) exchange.fail(`answer of more than ${MAX_ANSWER_BYTES} bytes`);
       },
       ended: (error) => {
-        if (head === undefined || error !== undefined) reject(this.#unreachable(request, error ?? "no answer"));
+        if (isWithheld) reject(withheld(request));
+        else if (head === undefined || error !== undefined) reject(this.#unreachable(request, error ?? "no answer"));
         else resolve({ ...head, body: parsedJson(Buffer.concat(parts).toString("utf8")) });
       },
     });
-    exchange.limit(ANSWER_LIMIT_MS);
+    exchange.limit(limitMs);
     return promise;
   }
 
@@ -79,6 +93,11 @@ class NodeApiServer implements ApiServer {
 
   refreshCredentials(): void {
     this.#credentials.refresh();
+  }
+
+  endConnections(): void {
+    for (const exchange of this.#exchanges) exchange.fail("the connection was ended");
+    this.#agent.destroy();
   }
 
   close(): void {
@@ -122,7 +141,8 @@ class NodeApiServer implements ApiServer {
       },
     };
     const sent = (url.protocol === "http:" ? httpRequest : httpsRequest)(url, options, onAnswer);
-    sent.end(body);
+    if (request.mayBegin === undefined) sent.end(body);
+    else endWhenConnected(sent, body, request.mayBegin);
     return sent;
   }
 
@@ -134,6 +154,25 @@ class NodeApiServer implements ApiServer {
   #unreachable({ method, path }: ApiRequest, why: string): ArpeggioError {
     return new ArpeggioError("ERR_API_UNREACHABLE", `${method} ${this.url}${path}: ${why}`);
   }
+}
+
+/** Headers and body go to a connection that is whole, in one turn with the question: neither TCP nor TLS can hold them up. */
+function endWhenConnected(sent: ClientRequest, body: Uint8Array | undefined, mayBegin: () => boolean): void {
+  const send = (): void => {
+    if (mayBegin()) sent.end(body);
+    else sent.destroy(new Error("not sent"));
+  };
+  sent.once("socket", (socket) => {
+    const isTls = "encrypted" in socket;
+    const isConnecting =
+      socket.connecting || (isTls && (socket as TLSSocket & { secureConnecting?: boolean }).secureConnecting === true);
+    if (isConnecting) socket.once(isTls ? "secureConnect" : "connect", send);
+    else send();
+  });
+}
+
+function withheld({ method, path }: ApiRequest): ArpeggioError {
+  return new ArpeggioError("ERR_API_WITHHELD", `${method} ${path}: not sent, because it may not be any more`);
 }
 
 function parsedJson(text: string): unknown {

@@ -1,4 +1,4 @@
-/** An option as a person reads it. Pure. */
+/** Options as a person reads them. Pure. */
 import type { OptionRow } from "./option-row.ts";
 
 /** Columns of an old terminal. */
@@ -10,10 +10,28 @@ export function heading(row: OptionRow): string {
 }
 
 /** An entry of `--help`. */
-export function formatRow(row: OptionRow): string {
+function formatRow(row: OptionRow): string {
   const variable = row.variable === undefined ? "" : `  [${row.variable}]`;
   const byDefault = row.byDefault === undefined ? "" : ` Default: ${row.byDefault}.`;
   return `  ${heading(row)}${variable}\n${wrap(row.text + byDefault)}\n`;
+}
+
+/** Of `--help`: every option, by what it needs to mean something. */
+export function formatRows(rows: readonly OptionRow[]): readonly string[] {
+  const used = rows.filter((row) => row.hasNoEffect !== true);
+  const accepted = rows.filter((row) => row.hasNoEffect === true);
+  return [
+    ...used.filter((row) => row.source === undefined).map(formatRow),
+    "With --source=kubernetes only:",
+    "",
+    ...used.filter((row) => row.source === "kubernetes").map(formatRow),
+    "MetalLB's options that are accepted, but have no effect:",
+    "",
+    ...accepted.map((row) => `  ${heading(row)}`),
+    "",
+    "An option wins over its environment variable, given in brackets.",
+    "",
+  ];
 }
 
 function wrap(text: string): string {

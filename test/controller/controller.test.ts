@@ -140,12 +140,12 @@ describe("arpeggio-controller --source=files", function () {
   });
 
   it("lists every wrong option and ends with 2", async () => {
-    const { child, output } = scene.run(["--source=kubernetes", "--http-adress=x", "--log-level=loud"]);
+    const { child, output } = scene.run(["--source=cluster", "--http-adress=x", "--log-level=loud"]);
     const code = await new Promise((resolve) => child.once("close", resolve));
     expect(code).to.equal(2);
     expect(output().trim().split("\n")).to.deep.equal([
       "controller: --http-adress is not an option of the controller; is --http-address meant?",
-      "controller: --source: the controller of this release allocates from files only: give --source=files:DIR",
+      'controller: --source: "cluster" is neither of the form files:DIR nor kubernetes',
       'controller: --log-level: "loud" is none of all, debug, info, warn, error, none',
     ]);
   });

@@ -4,8 +4,8 @@ import { lastGood } from "../../desired/last-good.ts";
 import { fieldOf, type ResourceReader, readResource } from "../../desired/resource-readers.ts";
 import type { SnapshotChange } from "../../desired/snapshot-difference.ts";
 import type { ObjectIdentity } from "../watched.ts";
-import type { WatchedKind } from "./kinds.ts";
 import type { ReadValue } from "./object-store.ts";
+import type { WatchedKind } from "./watched-kind.ts";
 
 export interface HeldResource {
   /** Absent: nothing of it counts. */

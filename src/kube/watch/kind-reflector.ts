@@ -3,14 +3,15 @@ import type { Clock, Timer } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import { fieldOf } from "../../desired/resource-readers.ts";
 import type { ApiServer, StreamListener } from "../api-server.ts";
-import { acceptOf, pathOf, type WatchedKind } from "./kinds.ts";
+import { parseExactJson } from "./exact-json.ts";
 import { LineReader } from "./line-reader.ts";
-import { ListReader } from "./list-reader.ts";
+import { ListReader, type ParseJson } from "./list-reader.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { deadlineOf, INITIAL_STATE, step } from "./reflector.ts";
 import type { ReflectorEffect, ReflectorEvent, ReflectorState, Verb } from "./reflector-state.ts";
 import { readRefusal } from "./refusal.ts";
 import { parseWatchLine } from "./watch-event.ts";
+import { acceptOf, pathOf, type WatchedKind } from "./watched-kind.ts";
 
 /** Of an error's body: the rest is cut off, and then it is no JSON. */
 const MAX_REFUSAL_BYTES = 64 * 1_024;
@@ -20,13 +21,15 @@ export interface KindReflectorOptions<Value> {
   readonly clock: Clock;
   readonly random: Random;
   readonly kind: WatchedKind;
-  /** The speaker's own. */
+  /** The daemon's own. */
   readonly namespace: string;
   /** Selectors. */
   readonly query: Readonly<Record<string, string>>;
   readonly store: ObjectStore<Value>;
   /** After every complete list, and after every event that made a difference. */
   readonly onObjects: (change: ObjectsChange) => void;
+  /** After every complete list, before `onObjects`. */
+  readonly onList?: () => void;
   /** After every event, even one without a difference. */
   readonly onState?: (state: ReflectorState) => void;
   /** Something that is no stranger's fault; the watch goes on. */
@@ -47,9 +50,11 @@ export class KindReflector<Value> {
   /** Objects beyond those of the first page, when that is enough. */
   #remaining = 0;
   #isClosed = false;
+  readonly #parse: ParseJson;
 
   constructor(options: KindReflectorOptions<Value>) {
     this.#options = options;
+    this.#parse = options.kind.hasLargeNumbers === true ? parseExactJson : JSON.parse;
   }
 
   get state(): ReflectorState {
@@ -62,6 +67,11 @@ export class KindReflector<Value> {
 
   start(): void {
     this.#step({ kind: "start" });
+  }
+
+  /** Lists anew at once, and goes on watching from there; what is held stands until the list is whole. */
+  relist(): void {
+    this.#step({ kind: "relist" });
   }
 
   close(): void {
@@ -93,6 +103,7 @@ export class KindReflector<Value> {
       case "discard":
         return store.discard();
       case "commit":
+        this.#guarded(() => this.#options.onList?.());
         return this.#tell(() => store.commit(), isFirstList);
       case "apply":
         return this.#tell(() => store.apply(effect.object), false);
@@ -173,7 +184,7 @@ export class KindReflector<Value> {
   }
 
   #listBody(): AnswerBody {
-    const reader = new ListReader();
+    const reader = new ListReader(this.#parse);
     return {
       data: (bytes) => {
         for (const item of reader.push(bytes)) this.#guarded(() => this.#options.store.stage(item));
@@ -195,7 +206,7 @@ export class KindReflector<Value> {
         const lines = reader.push(bytes);
         if (lines === undefined) this.#step({ kind: "garbage" });
         for (const line of lines ?? []) {
-          const event = parseWatchLine(line);
+          const event = parseWatchLine(line, this.#parse);
           // What came before may have ended this watch.
           if (isCurrent()) this.#step(event.ok ? event.value : { kind: "garbage" });
         }

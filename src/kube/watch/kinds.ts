@@ -1,55 +1,11 @@
-/** The kinds that are read, what of each is kept, and how: the table of this folder's README, which a test holds equal to this one. */
+/** The kinds that a speaker reads, what of each is kept, and how: a table of this folder's README, which a test holds equal to this one. */
 import { ENDPOINT_SLICE_LABELS } from "../../../api/annotations.ts";
-import { each, fields, type Kept, keysUnder, whole } from "./keep.ts";
+import { each, fields, keysUnder, whole } from "./keep.ts";
+import { kind, METALLB, metadata, OFTEN_MS, type WatchedKind } from "./watched-kind.ts";
 
-export interface WatchedKind {
-  readonly kind: string;
-  readonly apiVersion: string;
-  /** As in paths and RBAC rules. */
-  readonly resource: string;
-  /** all: of every namespace, or of none. own: the speaker's namespace. */
-  readonly scope: "all" | "own";
-  /** Besides name, namespace, uid, creationTimestamp and resourceVersion. */
-  readonly kept: Kept;
-  /** Absent: listed and watched. Otherwise only listed, so often. */
-  readonly listEveryMs?: number;
-  readonly pageLimit: number;
-  /** One object tells enough: that there are any. */
-  readonly isFirstPageEnough?: true;
-  /** How often the server is asked when it does not know the kind. */
-  readonly absentEveryMs: number;
-  /** Most clusters do not have it. */
-  readonly isOptional?: true;
-  /** Objects arrive without spec and status. */
-  readonly isMetadataOnly?: true;
-  /** What of the kind is asked for at all, if it is always the same. */
-  readonly labelSelector?: string;
-}
-
-const PAGE = 500;
-const SELDOM_MS = 60_000;
-/** Without pools and advertisements nothing can be announced: their definitions are waited for. */
-const OFTEN_MS = 5_000;
 const BGP_MS = 600_000;
 
 const OURS = keysUnder("arpeggio.dev/");
-const identity = { name: whole, namespace: whole, uid: whole, creationTimestamp: whole, resourceVersion: whole };
-
-function metadata(others: Readonly<Record<string, Kept>>): Kept {
-  return fields({ ...identity, ...others });
-}
-
-function kind(
-  name: string,
-  apiVersion: string,
-  resource: string,
-  kept: Kept,
-  others: Partial<WatchedKind> = {},
-): WatchedKind {
-  return { kind: name, apiVersion, resource, scope: "all", kept, pageLimit: PAGE, absentEveryMs: SELDOM_MS, ...others };
-}
-
-const METALLB = "metallb.io/v1beta1";
 
 export const KINDS = {
   services: kind(
@@ -164,16 +120,3 @@ export const KINDS = {
 } as const satisfies Readonly<Record<string, WatchedKind>>;
 
 export type KindName = keyof typeof KINDS;
-
-/** Without query. */
-export function pathOf({ apiVersion, resource, scope }: WatchedKind, namespace: string): string {
-  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  return scope === "own" ? `${root}/namespaces/${encodeURIComponent(namespace)}/${resource}` : `${root}/${resource}`;
-}
-
-/** The form that the answer is asked in. */
-export function acceptOf({ isMetadataOnly }: WatchedKind, verb: "list" | "watch"): string {
-  if (isMetadataOnly !== true) return "application/json";
-  const form = verb === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
-  return `application/json;as=${form};g=meta.k8s.io;v=v1`;
-}

@@ -62,7 +62,7 @@ const READERS: Readonly<Record<SnapshotKind, ResourceReader>> = {
 export class KubernetesSource {
   readonly watched: WatchedObjects;
   readonly #options: KubernetesSourceOptions;
-  readonly #watches: WatchSet;
+  readonly #watches: WatchSet<KindName>;
   readonly #reading: ClusterReading;
   readonly #view: WatchedView;
   readonly #pods: ListedStore<WatchedPod> | undefined;
@@ -85,6 +85,8 @@ export class KubernetesSource {
     this.#options = options;
     const { api, clock, random, namespace, nodeName, podSelector, log } = options;
     const watches = new WatchSet({
+      kinds: KINDS,
+      deciding: SNAPSHOT_KINDS,
       api,
       clock,
       random,

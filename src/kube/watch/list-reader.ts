@@ -4,6 +4,8 @@
  */
 import { type Decoded, decoded, dropped } from "../../base/decoded.ts";
 
+export type ParseJson = (text: string) => unknown;
+
 /** etcd takes requests of 1.5 MB; what is larger than this is no object. */
 export const MAX_OBJECT_BYTES = 8 * 1_024 * 1_024;
 /** Of everything but the items. */
@@ -28,6 +30,12 @@ export class ListReader {
   #envelopeBytes = 0;
   #item: Uint8Array[] = [];
   #itemBytes = 0;
+  readonly #parse: ParseJson;
+
+  /** `parse`: throws for what is none. */
+  constructor(parse: ParseJson = JSON.parse) {
+    this.#parse = parse;
+  }
 
   /** The items that became whole with these bytes. */
   push(bytes: Uint8Array): readonly unknown[] {
@@ -83,7 +91,7 @@ export class ListReader {
   /** Everything but the items, which are left out of it. */
   end(): Decoded<unknown, "not-json"> {
     if (this.#isBroken || this.#depth !== 0) return dropped("not-json");
-    return parsedJson(this.#envelope);
+    return parsedJson(this.#envelope, this.#parse);
   }
 
   #keepEnvelope(bytes: Uint8Array): void {
@@ -99,7 +107,7 @@ export class ListReader {
   }
 
   #endItem(items: unknown[]): void {
-    const item = parsedJson(this.#item);
+    const item = parsedJson(this.#item, this.#parse);
     this.#item = [];
     this.#itemBytes = 0;
     if (item.ok) items.push(item.value);
@@ -107,9 +115,9 @@ export class ListReader {
   }
 }
 
-function parsedJson(parts: readonly Uint8Array[]): Decoded<unknown, "not-json"> {
+function parsedJson(parts: readonly Uint8Array[], parse: ParseJson): Decoded<unknown, "not-json"> {
   try {
-    return decoded(JSON.parse(Buffer.concat(parts).toString("utf8")));
+    return decoded(parse(Buffer.concat(parts).toString("utf8")));
   } catch {
     return dropped("not-json");
   }

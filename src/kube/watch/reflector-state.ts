@@ -22,6 +22,8 @@ export type ReflectorEvent =
   | { readonly kind: "start" }
   /** `deadlineOf` has come. */
   | { readonly kind: "tick" }
+  /** What is known may be too old for what comes now: a list is to begin, whatever is under way. */
+  | { readonly kind: "relist" }
   /** The head of a good answer. */
   | { readonly kind: "opened" }
   /** Bytes of it. */
@@ -74,6 +76,10 @@ export interface ReflectorState {
   /** Watches that took up an earlier one, and full lists after the first. */
   readonly reconnects: number;
   readonly relists: number;
+  /** Lists that came to their end. */
+  readonly lists: number;
+  /** The resourceVersion up to which everything is known: of the last list, or of the last event or bookmark after it. */
+  readonly place?: string;
   /** The last event or bookmark, or the end of the last list. */
   readonly lastEventMs?: number;
   /** A sentence; absent when all is well. */

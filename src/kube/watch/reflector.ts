@@ -28,6 +28,7 @@ export const INITIAL_STATE: ReflectorState = {
   hasNewToken: false,
   reconnects: 0,
   relists: 0,
+  lists: 0,
 };
 
 export function step(
@@ -40,6 +41,7 @@ export function step(
   const around: Surroundings = { settings, random, nowMs };
   switch (event.kind) {
     case "start":
+    case "relist":
       return startList(settings, state, nowMs);
     case "tick":
       return ticked(state, around);
@@ -97,7 +99,14 @@ function listed(state: ReflectorState, resourceVersion: string, next: string | u
   const { settings, nowMs, random } = around;
   if (state.phase.kind !== "listing") return quiet(state);
   if (next !== undefined && settings.isFirstPageEnough !== true) return nextPage(settings, state, next, nowMs);
-  const now = { ...state, isListed: true, isAbsent: false, lastEventMs: nowMs };
+  const now = {
+    ...state,
+    isListed: true,
+    isAbsent: false,
+    lists: state.lists + 1,
+    place: resourceVersion,
+    lastEventMs: nowMs,
+  };
   const { listEveryMs } = settings;
   const { state: after, effects } =
     listEveryMs === undefined
@@ -112,7 +121,7 @@ function moved(state: ReflectorState, resourceVersion: string, nowMs: number, ef
   if (phase.kind !== "watching") return quiet(state);
   const isKnown = phase.from === resourceVersion;
   return {
-    state: { ...state, phase: { ...phase, from: resourceVersion }, lastEventMs: nowMs },
+    state: { ...state, phase: { ...phase, from: resourceVersion }, place: resourceVersion, lastEventMs: nowMs },
     effects: isKnown ? [] : effects,
   };
 }

@@ -1,6 +1,7 @@
 /** One line of a watch. Pure; strangers' bytes never throw. */
 import { type Decoded, decoded, dropped } from "../../base/decoded.ts";
 import { fieldOf } from "../../desired/resource-readers.ts";
+import type { ParseJson } from "./list-reader.ts";
 import { type Refusal, readRefusal } from "./refusal.ts";
 
 export type WatchEvent =
@@ -10,8 +11,12 @@ export type WatchEvent =
   | { readonly kind: "bookmark"; readonly resourceVersion: string }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-export function parseWatchLine(line: string): Decoded<WatchEvent, "not-json" | "not-an-event"> {
-  const event = parsedJson(line);
+/** `parse`: throws for what is no JSON. */
+export function parseWatchLine(
+  line: string,
+  parse: ParseJson = JSON.parse,
+): Decoded<WatchEvent, "not-json" | "not-an-event"> {
+  const event = parsedJson(line, parse);
   if (event === undefined) return dropped("not-json");
   const type = fieldOf(event, "type");
   const object = fieldOf(event, "object");
@@ -31,9 +36,9 @@ export function parseWatchLine(line: string): Decoded<WatchEvent, "not-json" | "
   }
 }
 
-function parsedJson(text: string): unknown {
+function parsedJson(text: string, parse: ParseJson): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return undefined;
   }

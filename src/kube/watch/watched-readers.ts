@@ -2,8 +2,8 @@
 import { fieldOf } from "../../desired/resource-readers.ts";
 import { configurationStateOf, l2StatusOf } from "../read-watched.ts";
 import type { WatchedConfigurationState, WatchedL2Status, WatchedPod } from "../watched.ts";
-import type { WatchedKind } from "./kinds.ts";
 import type { ReadValue } from "./object-store.ts";
+import type { WatchedKind } from "./watched-kind.ts";
 
 export function l2StatusReader({ kept }: WatchedKind): ReadValue<WatchedL2Status> {
   return (raw, identity) => l2StatusOf(kept.of(raw), identity);

@@ -7,6 +7,8 @@ import type { ObjectStore, StoredObject } from "./object-store.ts";
 export interface ListedStore<Value> {
   readonly store: ObjectStore<Value>;
   readonly isListed: () => boolean;
+  /** The resourceVersion up to which everything is in it; undefined before the first list. */
+  readonly place: () => string | undefined;
 }
 
 export interface WatchedStores {

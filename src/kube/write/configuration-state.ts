@@ -14,8 +14,20 @@ export interface ConfigurationStatus {
   readonly conditions: readonly Condition[];
 }
 
+/** Whose state it is. */
+export interface ConfigurationSubject {
+  /** Of the object. */
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Type of the condition that says whether what was read is valid; MetalLB's, as is the field owner of the status. */
+  readonly condition: string;
+  readonly fieldOwner: string;
+  /** Whom managedFields name for everything else. */
+  readonly manager: "arpeggio-speaker" | "arpeggio-controller";
+}
+
 export interface ConfigurationQuestion {
-  readonly node: string;
+  readonly subject: ConfigurationSubject;
   /** Undefined: unknown, so the owners stay as they are. */
   readonly owner: OwnerReference | undefined;
   /** Undefined: the resources are not read yet. */
@@ -36,26 +48,36 @@ export type ConfigurationWrite =
   | { readonly kind: "metadata"; readonly name: string; readonly metadata: Readonly<Record<string, unknown>> }
   | { readonly kind: "status"; readonly name: string; readonly status: ConfigurationStatus };
 
-/** Whose fields they are in MetalLB, and its types and reasons. */
-export const CONFIGURATION_FIELD_OWNER = "configReconciler";
-const VALID_CONDITION = "configReconcilerValid";
 const SCHEMA_CONDITION = "arpeggio.dev/SchemaComplete";
 /** Tools that know MetalLB look for it. */
 const MESSAGE_PREFIX = "configuration error: ";
 /** More are counted: a status is no log. */
 const MAX_SENTENCES = 50;
 
-export function configurationStateName(node: string): string {
-  return `speaker-${node}`;
+export function speakerConfiguration(node: string): ConfigurationSubject {
+  return {
+    name: `speaker-${node}`,
+    labels: {
+      [CONFIGURATION_STATE_LABELS.componentType]: "speaker",
+      [CONFIGURATION_STATE_LABELS.nodeName]: labelValue(node),
+    },
+    condition: "configReconcilerValid",
+    fieldOwner: "configReconciler",
+    manager: "arpeggio-speaker",
+  };
 }
 
+export const CONTROLLER_CONFIGURATION: ConfigurationSubject = {
+  name: "controller",
+  labels: { [CONFIGURATION_STATE_LABELS.componentType]: "controller" },
+  condition: "poolReconcilerValid",
+  fieldOwner: "poolReconciler",
+  manager: "arpeggio-controller",
+};
+
 export function planConfigurationState(question: ConfigurationQuestion): ConfigurationWrite | undefined {
-  const { node, owner, state } = question;
-  const name = configurationStateName(node);
-  const labels = {
-    [CONFIGURATION_STATE_LABELS.componentType]: "speaker",
-    [CONFIGURATION_STATE_LABELS.nodeName]: labelValue(node),
-  };
+  const { subject, owner, state } = question;
+  const { name, labels } = subject;
   if (state === undefined) return { kind: "create", name, labels, owners: owner === undefined ? [] : [owner] };
   const hasLabels = Object.entries(labels).every(([key, text]) => state.labels[key] === text);
   const hasOwner = owner === undefined || (state.owners.length === 1 && state.owners[0]?.uid === owner.uid);
@@ -68,7 +90,7 @@ export function planConfigurationState(question: ConfigurationQuestion): Configu
 }
 
 function deriveConfigurationStatus(question: ConfigurationQuestion): ConfigurationStatus {
-  const valid = deriveValidity(question.problems);
+  const valid = deriveValidity(question.subject.condition, question.problems);
   const schema = deriveSchema(question.droppedFields);
   const known = question.state?.conditions.find((condition) => condition.type === SCHEMA_CONDITION);
   const conditions = [valid, ...(schema === undefined ? [] : [schema])].map((condition) => dated(condition, question));
@@ -80,8 +102,7 @@ function deriveConfigurationStatus(question: ConfigurationQuestion): Configurati
 
 type Undated = Omit<Condition, "lastTransitionTime">;
 
-function deriveValidity(problems: readonly ResourceProblem[] | undefined): Undated {
-  const type = VALID_CONDITION;
+function deriveValidity(type: string, problems: readonly ResourceProblem[] | undefined): Undated {
   if (problems === undefined) {
     return { type, status: "Unknown", reason: "UnknownError", message: "the resources are not read yet" };
   }

@@ -31,6 +31,7 @@ const LISTING_MS = 60_000;
 const MEMBERS_SETTLE_MS = 10_000;
 /** An event without the uid of its subject waits for it: the Services may not be listed yet. */
 const UID_MS = { poll: 5_000, most: 60_000 };
+const COMPONENT = "metallb-speaker";
 const SERVICE_PREFIX = "service/";
 const OBJECT_PREFIX = "object/";
 const DIGITS = 16;
@@ -104,7 +105,7 @@ export class EventKeeper implements WriteSource {
     if (about === undefined) return this.#waitForUid(subject, pending, nowMs);
     const { instance, nonce } = this.#options;
     const digits = hash("sha256", `${nonce}/${pending.id}/${pending.texts.length}`, "hex").slice(0, DIGITS);
-    const request = eventRequest(about, text, { instance, wallMs: pending.wallMs, digits });
+    const request = eventRequest(about, text, { component: COMPONENT, instance, wallMs: pending.wallMs, digits });
     const answered = (verdict: Verdict): void => this.#answered(subject, pending, verdict);
     return { write: { request, verb: "create", resource: "events", answered } };
   }

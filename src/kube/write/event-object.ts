@@ -1,7 +1,6 @@
 /** A core/v1 Event as kubectl and MetalLB's tools read it. Pure. */
 import type { ApiRequest } from "../api-server.ts";
 import { formatSeconds } from "./configuration-state.ts";
-import type { EventText } from "./event-texts.ts";
 
 /** What an event is about; without its uid `kubectl describe` does not show it. */
 export interface EventSubject {
@@ -12,22 +11,33 @@ export interface EventSubject {
   readonly uid: string;
 }
 
-export interface EventSource {
+/** Who says it. */
+export interface EventReporter {
+  /** MetalLB's: tools select by it. */
+  readonly component: "metallb-speaker" | "metallb-controller";
   /** The reporting instance: the pod's name. */
   readonly instance: string;
+}
+
+/** What is said. */
+export interface SaidText {
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface EventSource extends EventReporter {
   readonly wallMs: number;
   /** Part of the event's name: another for each event, the same when it is sent again. */
   readonly digits: string;
 }
 
-/** MetalLB's: tools select by it. */
-const COMPONENT = "metallb-speaker";
 /** Of an event's message, as events.k8s.io limits its note. */
 const MAX_MESSAGE = 1_024;
 /** So that the name of the subject and the digits make a name of at most 253. */
 const MAX_SUBJECT = 220;
 
-export function eventRequest(subject: EventSubject, text: EventText, source: EventSource): ApiRequest {
+export function eventRequest(subject: EventSubject, text: SaidText, source: EventSource): ApiRequest {
   const { namespace, name } = subject;
   // An event lies where its subject does.
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/events`;
@@ -40,8 +50,8 @@ export function eventRequest(subject: EventSubject, text: EventText, source: Eve
     type: text.type,
     reason: text.reason,
     message: text.message.slice(0, MAX_MESSAGE),
-    source: { component: COMPONENT },
-    reportingComponent: COMPONENT,
+    source: { component: source.component },
+    reportingComponent: source.component,
     reportingInstance: source.instance,
     count: 1,
     firstTimestamp: time,

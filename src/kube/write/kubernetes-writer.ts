@@ -4,6 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { ApiServer } from "../api-server.ts";
 import type { ResourceProblem, WatchedConfigurationState, WatchedObjects } from "../watched.ts";
+import { speakerConfiguration } from "./configuration-state.ts";
 import { ConfigurationStateKeeper } from "./configuration-state-keeper.ts";
 import { EventKeeper } from "./event-keeper.ts";
 import { L2StatusKeeper } from "./l2-status-keeper.ts";
@@ -63,9 +64,9 @@ export class KubernetesWriter {
     const { api, watched, clock, random, log, nodeName, namespace, podName, aliveMembers } = options;
     this.#options = options;
     this.#ownPod = new OwnPodSearch(watched, podName, clock);
-    const shared = { nodeName, namespace, watched, ownPod: this.#ownPod, clock };
-    this.#statuses = new L2StatusKeeper({ ...shared, mark: (service) => this.#objects.mark(service) });
-    this.#configuration = new ConfigurationStateKeeper(shared);
+    const shared = { namespace, watched, ownPod: this.#ownPod, clock };
+    this.#statuses = new L2StatusKeeper({ ...shared, nodeName, mark: (service) => this.#objects.mark(service) });
+    this.#configuration = new ConfigurationStateKeeper({ ...shared, subject: speakerConfiguration(nodeName) });
     this.#eventKeeper = new EventKeeper({
       nodeName,
       watched,

@@ -14,12 +14,12 @@ export type OwnPod =
   | { readonly isSettled: false; readonly againAtMs: number };
 
 export class OwnPodSearch {
-  readonly #watched: WatchedObjects;
+  readonly #watched: Pick<WatchedObjects, "pods">;
   readonly #podName: string | undefined;
   readonly #giveUpMs: number;
   #owner: OwnerReference | undefined;
 
-  constructor(watched: WatchedObjects, podName: string | undefined, clock: Clock) {
+  constructor(watched: Pick<WatchedObjects, "pods">, podName: string | undefined, clock: Clock) {
     this.#watched = watched;
     this.#podName = podName;
     this.#giveUpMs = clock.nowMs() + LISTING_MS;

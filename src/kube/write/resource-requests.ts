@@ -4,10 +4,10 @@ import type { ApiRequest } from "../api-server.ts";
 const GROUP_PATH = "/apis/metallb.io/v1beta1";
 export const METALLB_API_VERSION = "metallb.io/v1beta1";
 
-export type WrittenResource = "servicel2statuses" | "configurationstates";
+export type WrittenResource = "servicel2statuses" | "configurationstates" | "ipaddresspools";
 
-/** Whom managedFields name for what is not applied. */
-const FIELD_MANAGER = { fieldManager: "arpeggio-speaker" };
+/** Whom managedFields name for what is not applied, unless another is given. */
+const FIELD_MANAGER = "arpeggio-speaker";
 const MERGE_PATCH = "application/merge-patch+json";
 /** JSON is YAML. */
 const APPLY_PATCH = "application/apply-patch+yaml";
@@ -21,13 +21,24 @@ export function readRequest(resource: WrittenResource, namespace: string, name: 
   return { method: "GET", path: pathOf(resource, namespace, name) };
 }
 
-export function createRequest(resource: WrittenResource, namespace: string, object: unknown): ApiRequest {
-  return { method: "POST", path: pathOf(resource, namespace), query: FIELD_MANAGER, body: object };
+export function createRequest(
+  resource: WrittenResource,
+  namespace: string,
+  object: unknown,
+  fieldManager = FIELD_MANAGER,
+): ApiRequest {
+  return { method: "POST", path: pathOf(resource, namespace), query: { fieldManager }, body: object };
 }
 
-export function mergeRequest(resource: WrittenResource, namespace: string, name: string, patch: unknown): ApiRequest {
+export function mergeRequest(
+  resource: WrittenResource,
+  namespace: string,
+  name: string,
+  patch: unknown,
+  fieldManager = FIELD_MANAGER,
+): ApiRequest {
   const path = pathOf(resource, namespace, name);
-  return { method: "PATCH", path, query: FIELD_MANAGER, body: patch, contentType: MERGE_PATCH };
+  return { method: "PATCH", path, query: { fieldManager }, body: patch, contentType: MERGE_PATCH };
 }
 
 export function mergeStatusRequest(
@@ -35,9 +46,10 @@ export function mergeStatusRequest(
   namespace: string,
   name: string,
   status: unknown,
+  fieldManager = FIELD_MANAGER,
 ): ApiRequest {
   return {
-    ...mergeRequest(resource, namespace, name, { status }),
+    ...mergeRequest(resource, namespace, name, { status }, fieldManager),
     path: `${pathOf(resource, namespace, name)}/status`,
   };
 }

@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect } from "chai";
-import { acceptOf, KINDS, pathOf, type WatchedKind } from "../../../src/kube/watch/kinds.ts";
+import { CONTROLLER_KINDS } from "../../../src/kube/watch/controller-kinds.ts";
+import { KINDS } from "../../../src/kube/watch/kinds.ts";
+import { acceptOf, pathOf, type WatchedKind } from "../../../src/kube/watch/watched-kind.ts";
 
 const README = resolve(import.meta.dirname, "../../../../src/kube/watch/README.md");
 const IDENTITY = /^metadata\.(name|namespace|uid|creationTimestamp|resourceVersion)$/;
 
-/** The table of the README. */
-function formatKinds(): string {
-  const rows = Object.values(KINDS).map((kind: WatchedKind) => [
+/** A table of the README. */
+function formatKinds(kinds: Readonly<Record<string, WatchedKind>>): string {
+  const rows = Object.values(kinds).map((kind: WatchedKind) => [
     kind.kind,
     kind.scope === "own" ? "own namespace" : "all",
     kind.kept.paths
@@ -27,11 +29,16 @@ function formatKinds(): string {
 }
 
 describe("kube: kinds", () => {
-  it("stand in the README as they are", () => {
-    const text = readFileSync(README, "utf8");
-    const between = /<!-- kinds: begin[^>]*-->\n+([\s\S]*?)\n+<!-- kinds: end -->/.exec(text)?.[1];
-    expect(between).to.equal(formatKinds());
-  });
+  for (const [block, kinds] of [
+    ["kinds", KINDS],
+    ["controller kinds", CONTROLLER_KINDS],
+  ] as const) {
+    it(`stand in the README as they are: ${block}`, () => {
+      const text = readFileSync(README, "utf8");
+      const pattern = new RegExp(`<!-- ${block}: begin[^>]*-->\\n+([\\s\\S]*?)\\n+<!-- ${block}: end -->`);
+      expect(pattern.exec(text)?.[1]).to.equal(formatKinds(kinds));
+    });
+  }
 
   it("keep what counts, and forget the rest", () => {
     const kept = KINDS.services.kept.of({

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { expect } from "chai";
-import { type MetricsListeners, openMetricsListeners } from "../../speaker/metrics-listeners.ts";
 import { SeededRandom } from "../../src/base/random.ts";
+import { type MetricsListeners, openMetricsListeners } from "../../src/daemon/metrics-listeners.ts";
 import { makeSelfSigned } from "../../src/http/self-signed.ts";
 import { parseIp } from "../../src/net/ip.ts";
 

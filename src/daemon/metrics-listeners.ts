@@ -1,8 +1,8 @@
-/** The metrics of a cluster's speaker: HTTPS on the node's address, with its certificate kept up to date, and plainly if asked for. */
-import { ArpeggioError } from "../src/base/errors.ts";
-import type { Log } from "../src/base/log.ts";
-import type { Random } from "../src/base/random.ts";
-import { type FileContents, WatchedFiles } from "../src/files/watched-files.ts";
+/** The metrics of a daemon in a cluster: HTTPS on an address of its own, with its certificate kept up to date, and plainly if asked for. */
+import { ArpeggioError } from "../base/errors.ts";
+import type { Log } from "../base/log.ts";
+import type { Random } from "../base/random.ts";
+import { type FileContents, WatchedFiles } from "../files/watched-files.ts";
 import {
   type Authorizer,
   type HttpsMetricsServer,
@@ -10,10 +10,10 @@ import {
   openMetricsServer,
   openPlainMetricsServer,
   type TlsSettings,
-} from "../src/http/metrics-server.ts";
-import { type Certificate, makeSelfSigned } from "../src/http/self-signed.ts";
-import type { Ip } from "../src/net/ip.ts";
-import type { HttpsMetricsOptions, KubernetesOptions } from "./kubernetes-options.ts";
+} from "../http/metrics-server.ts";
+import { type Certificate, makeSelfSigned } from "../http/self-signed.ts";
+import type { Ip } from "../net/ip.ts";
+import type { HttpsMetricsOptions, MetricsOptions } from "./cluster-options.ts";
 
 /** Of a Secret of type kubernetes.io/tls. */
 const CERTIFICATE_FILE = "tls.crt";
@@ -40,7 +40,7 @@ export interface MetricsListeners {
 
 /** @throws ERR_LISTEN, and ERR_CONFIG_INVALID when the certificate's files are missing or do not fit; nothing is open then */
 export async function openMetricsListeners(
-  { httpsMetrics, plainMetrics }: Pick<KubernetesOptions, "httpsMetrics" | "plainMetrics">,
+  { httpsMetrics, plainMetrics }: MetricsOptions,
   ports: MetricsListenerPorts,
 ): Promise<MetricsListeners> {
   const https = httpsMetrics === undefined ? undefined : await openHttps(httpsMetrics, ports);

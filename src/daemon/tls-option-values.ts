@@ -1,7 +1,7 @@
 /** The grammar of the TLS options, which are MetalLB's: Go's and IANA's names in, OpenSSL's out. Pure. */
 import { getCiphers } from "node:tls";
-import type { TlsSettings } from "../src/http/metrics-server.ts";
-import { bad, good, type ParsedValue } from "../src/options/option-values.ts";
+import type { TlsSettings } from "../http/metrics-server.ts";
+import { bad, good, type ParsedValue } from "../options/option-values.ts";
 
 const VERSIONS = { VersionTLS12: "TLSv1.2", VersionTLS13: "TLSv1.3" } as const;
 

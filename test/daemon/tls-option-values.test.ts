@@ -1,6 +1,6 @@
 import { createSecureContext } from "node:tls";
 import { expect } from "chai";
-import { parseCipherSuites, parseGroups, parseTlsVersion } from "../../speaker/tls-option-values.ts";
+import { parseCipherSuites, parseGroups, parseTlsVersion } from "../../src/daemon/tls-option-values.ts";
 
 describe("parseTlsVersion", () => {
   it("takes MetalLB's words", () => {
