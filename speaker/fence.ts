@@ -19,10 +19,15 @@ export function openFence(nowMs: number): Fence {
   return { kind: "open", lastTurnMs: nowMs };
 }
 
+/** Whoever notices that it may have been replaced closes it. */
+export function closeFence(nowMs: number): Fence {
+  return { kind: "mute", lastTurnMs: nowMs, sinceMs: nowMs };
+}
+
 /** Every event and every beat passes here first. A gap closes the fence, or closes it anew. */
 export function turn(fence: Fence, nowMs: number): { readonly fence: Fence; readonly hadGap: boolean } {
   const hadGap = nowMs - fence.lastTurnMs > GAP_MS;
-  if (hadGap) return { fence: { kind: "mute", lastTurnMs: nowMs, sinceMs: nowMs }, hadGap };
+  if (hadGap) return { fence: closeFence(nowMs), hadGap };
   return { fence: { ...fence, lastTurnMs: nowMs }, hadGap };
 }
 

@@ -23,8 +23,11 @@ export class MemberViews {
     this.#self = self;
   }
 
-  /** Takes the table as it is now; this node's own record is left out, because its own word is known first-hand. */
-  update(members: readonly Member[]): void {
+  /**
+   * Takes the table as it is now; this node's own record is left out, because its own word is known first-hand. Of `unproven` is only
+   * said that they live: they are listed, and neither vote nor stand.
+   */
+  update(members: readonly Member[], unproven: ReadonlySet<string> = new Set()): void {
     const wordOfMeta = new Map<string, { readonly meta: Uint8Array; readonly word: NodeWord | undefined }>();
     this.#known = members
       .filter(({ name }) => name !== this.#self)
@@ -35,7 +38,9 @@ export class MemberViews {
         return entry.word === undefined ? { member } : { member, word: entry.word };
       });
     this.#wordOfMeta = wordOfMeta;
-    this.#present = this.#known.filter(({ member }) => member.state === "alive" || member.state === "suspect");
+    this.#present = this.#known.filter(
+      ({ member }) => (member.state === "alive" || member.state === "suspect") && !unproven.has(member.name),
+    );
     this.#electorate = this.#present.map(({ member, word }) => ({
       name: member.name,
       ...(word === undefined ? {} : { word }),

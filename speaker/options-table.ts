@@ -71,6 +71,12 @@ const ROWS = [
     text: "The highest election rule to follow. auto: the highest that every member can, so MetalLB's while one of its speakers is a member. metallb: never another than MetalLB's. arpeggio: never a later one than Arpeggio's first.",
   },
   {
+    name: "fast-detection",
+    placeholder: "on|off",
+    byDefault: "off",
+    text: "on: leaders are watched closely, and one that is gone is noticed within half a second. off: memberlist's own detection alone, which takes 5 to 7 s.",
+  },
+  {
     name: "ignore-exclude-lb",
     text: "Nodes with the label node.kubernetes.io/exclude-from-external-load-balancers may lead.",
   },

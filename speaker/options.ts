@@ -34,6 +34,7 @@ const HTTP_PORT = 17472;
 const LOOPBACK = "127.0.0.1" as Ip;
 
 const ELECTION_CAPS = ["auto", "metallb", "arpeggio"] as const;
+const ON_OFF = ["on", "off"] as const;
 
 export type TimingProfile =
   | { readonly kind: "lan" }
@@ -67,6 +68,7 @@ export interface SpeakerOptions {
   readonly ignoresExcludeLabel: boolean;
   readonly ignoresCordon: boolean;
   readonly electionCap: (typeof ELECTION_CAPS)[number];
+  readonly detectsFast: boolean;
   readonly excludeLinksFile?: string;
   readonly cacheFolder?: string;
 }
@@ -107,6 +109,7 @@ function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: bool
     ignoresExcludeLabel: reader.read("ignore-exclude-lb", parseSwitch, false),
     ignoresCordon: reader.read("ignore-cordon", parseSwitch, false),
     electionCap: reader.read("election", parseChoice(ELECTION_CAPS), "auto"),
+    detectsFast: reader.read("fast-detection", parseChoice(ON_OFF), "off") === "on",
   };
   if (source === undefined || nodeName === undefined) return undefined;
   return {

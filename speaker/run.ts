@@ -122,6 +122,7 @@ class MainThread {
           ignoresCordon: this.#options.ignoresCordon,
           excludedLinks: config.excludedLinks.map((pattern) => new RegExp(pattern)),
           pastTroubles: this.#record.pastTroubles(this.#clock.wallMs()),
+          detectsFast: this.#options.detectsFast,
           reportsServices: this.#options.source.kind === "kubernetes",
         },
         beats: this.#beats,

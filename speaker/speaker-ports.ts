@@ -26,6 +26,8 @@ export interface SpeakerSettings {
   readonly excludedLinks: readonly RegExp[];
   /** Own restarts without a leave and refuted deaths, before this process began (D4), the oldest first. */
   readonly pastTroubles: readonly PastTrouble[];
+  /** `--fast-detection`: leaders are watched closely (DESIGN D7). */
+  readonly detectsFast: boolean;
   /** Whether somebody writes down what this node leads, and what nobody does: with the Kubernetes source. */
   readonly reportsServices: boolean;
 }

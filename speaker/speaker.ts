@@ -2,7 +2,6 @@
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
 import type { Timer } from "../src/base/clock.ts";
-import { shuffled } from "../src/base/random.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
@@ -13,8 +12,10 @@ import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { Council, earliest, isDue } from "./council.ts";
 import { beginGoodbye, type Departure, departureDeadlineMs, isGone, isOver, startDeparture } from "./departure.ts";
-import { ASKED_MEMBERS, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
+import { askMembers, FenceGate } from "./fence-gate.ts";
+import { mayChangeDecision } from "./gossip-news.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
+import { LeaderWatch } from "./leader-watch.ts";
 import { MemberViews } from "./member-views.ts";
 import { OwnLinks } from "./own-links.ts";
 import { Reporting } from "./reporting.ts";
@@ -39,7 +40,8 @@ export class Speaker {
   readonly #wordTeller = new WordTeller();
   readonly #answering = new Set<Ip>();
   readonly #rivals = new Set<string>();
-  #fence: Fence;
+  readonly #fence: FenceGate;
+  readonly #watch: LeaderWatch;
   #knownPeers: readonly Endpoint[] = [];
   #namedPeers = 0;
   #isOpen = false;
@@ -64,11 +66,19 @@ export class Speaker {
     this.#council = new Council(settings, this.#members, ports.gossip !== undefined, nowMs);
     this.#links = new OwnLinks(this.#council, ports.packets);
     this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, report);
-    this.#fence = openFence(nowMs);
+    this.#fence = new FenceGate(nowMs, {
+      mute: (atMs) => {
+        this.#announcer.handle({ kind: "mute" }, atMs);
+        ports.packets.discardAll();
+      },
+      unmute: (atMs) => this.#announcer.handle({ kind: "unmute" }, atMs),
+      ask: () => askMembers(this.#gossip, this.#members, ports.random),
+    });
+    this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.#members, ports.packets, () => this.#gossip);
     this.#takeovers = new Takeovers(settings.nodeName, report);
     this.#announcer = new AnnouncerDriver({
       nodeName: settings.nodeName,
-      packets: ports.packets,
+      packets: this.#watch.packets,
       groups: ports.groups,
       sendMessages: (to, messages) => this.#sendMessages(to, messages),
       note: (note, atMs) => this.#announcerNote(note, atMs),
@@ -81,6 +91,7 @@ export class Speaker {
             ...ports.gossip,
             name: settings.nodeName,
             endpoint: ports.gossip.transport.local,
+            detectsFast: settings.detectsFast,
             tell: (news, atMs) => this.#gossipNews(news, atMs),
             settled: (atMs) => {
               if (this.#hasNews) this.#settle(atMs);
@@ -102,6 +113,10 @@ export class Speaker {
 
   get gossip(): GossipDriver | undefined {
     return this.#gossip;
+  }
+
+  get fence(): FenceGate {
+    return this.#fence;
   }
 
   start(): void {
@@ -153,6 +168,7 @@ export class Speaker {
   /** One frame from a packet socket; `frame` is valid during the call. */
   receiveFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
     const nowMs = this.#enter();
+    this.#watch.hear(linkIndex, family, frame, vlanTag);
     this.#announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
     const deadlineMs = this.#announcer.nextDeadlineMs();
     if (deadlineMs !== undefined && deadlineMs < this.#timerMs) this.#arm(nowMs);
@@ -170,46 +186,20 @@ export class Speaker {
     await this.#gossip?.close();
   }
 
-  /** Every entry passes here. After a gap: mute, drop what was queued, hear what was missed, ask who leads now (D7). */
+  /** Every entry passes here: after a gap the fence closes (D7). */
   #enter(): number {
     const nowMs = this.#ports.clock.nowMs();
-    const turned = turn(this.#fence, nowMs);
-    this.#fence = turned.fence;
-    if (!turned.hadGap) return nowMs;
-    this.#announcer.handle({ kind: "mute" }, nowMs);
-    this.#ports.packets.discardAll();
-    this.#gossip?.afterDrain(() => this.#askMembers());
-    this.#arm(nowMs);
+    if (this.#fence.turn(nowMs)) this.#arm(nowMs);
     return nowMs;
-  }
-
-  #askMembers(): void {
-    const present = this.#members.present().map(({ member }) => member);
-    const asked = shuffled(present, this.#ports.random).slice(0, ASKED_MEMBERS);
-    this.#gossip?.command({ kind: "ping-members", names: asked.map(({ name }) => name) });
-    // Whoever holds us alive may have led in our place all the same: words that we missed come with a push/pull only.
-    this.#gossip?.command({ kind: "join", endpoints: asked.slice(0, 1).map(({ endpoint }) => endpoint) });
-  }
-
-  #setFence(fence: Fence, nowMs: number): void {
-    const opens = this.#fence.kind === "mute" && fence.kind === "open";
-    this.#fence = fence;
-    if (opens) this.#announcer.handle({ kind: "unmute" }, nowMs);
   }
 
   /** Called within one event of gossip; what the news mean together is judged in `#settle`. */
   #gossipNews(news: SwimNews, nowMs: number): void {
     this.#enter();
-    // The rest changes no decision: it must not cost one for every datagram.
-    this.#hasNews ||= !["ack-view", "user-message", "push-pull-done", "user-state"].includes(news.kind);
+    this.#hasNews ||= mayChangeDecision(news);
     switch (news.kind) {
-      case "member-changed": {
-        const { member, change } = news;
-        if (change === "suspected") this.#takeovers.memberSuspected(member.name, nowMs);
-        if (change === "alive-again") this.#takeovers.memberWell(member.name);
-        if (change === "dead" || change === "left") this.#takeovers.memberGone(member, change, nowMs);
-        return;
-      }
+      case "member-changed":
+        return this.#takeovers.memberChanged(news.member, news.change, nowMs);
       case "first-contact":
         if (news.how === "merged") this.#firstContact = "join-done";
         // A peer that is named but not known by address yet may be there: it is waited for like one that is silent.
@@ -224,9 +214,15 @@ export class Speaker {
         return;
       case "ack-view": {
         const incarnation = this.#gossip?.self.incarnation ?? 0;
-        if (news.held !== undefined) this.#setFence(hear(this.#fence, news.held, incarnation), nowMs);
+        if (news.held !== undefined) this.#fence.hear(news.held, incarnation, nowMs);
         return;
       }
+      case "ask-neighbour":
+        if (!this.#fence.isMute) this.#watch.ask(news.name);
+        return;
+      case "unwatched":
+        if (this.#answering.size > 0) this.#fence.unwatched(nowMs);
+        return this.#arm(nowMs);
       case "user-message": {
         const { from } = news;
         if (from === undefined) return;
@@ -241,6 +237,7 @@ export class Speaker {
         return;
       case "push-pull-done":
       case "user-state":
+      case "proved-alive":
         return;
     }
   }
@@ -278,6 +275,7 @@ export class Speaker {
     this.#announcer.handle({ kind: "duties", duties }, nowMs);
     for (const node of this.#rivals) this.#announcer.handle({ kind: "rival", node }, nowMs);
     this.#rivals.clear();
+    this.#watch.follow(nowMs);
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
     this.#reporting.follow();
     this.#depart(nowMs);
@@ -297,7 +295,7 @@ export class Speaker {
 
   /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
   #meetMembers(nowMs: number): boolean {
-    this.#members.update(this.#gossip?.members() ?? []);
+    this.#members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
     this.#council.stand({ kind: "members", others: this.#members.electorate() }, nowMs);
     this.#announcer.handle({ kind: "members", members: this.#members.macs() }, nowMs);
     if (this.#firstContact !== undefined) this.#council.stand({ kind: this.#firstContact }, nowMs);
@@ -359,7 +357,7 @@ export class Speaker {
     const deadline = earliest([
       this.#announcer.nextDeadlineMs(),
       this.#council.nextDeadlineMs(nowMs),
-      fenceDeadlineMs(this.#fence),
+      this.#fence.deadlineMs,
       this.#departure === undefined ? undefined : departureDeadlineMs(this.#departure),
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
@@ -389,7 +387,7 @@ export class Speaker {
     this.#enter();
     this.#ports.packets.drainAll();
     const nowMs = this.#enter();
-    this.#setFence(expire(this.#fence, nowMs), nowMs);
+    this.#fence.expire(nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
     if (isDue(this.#council.nextDeadlineMs(this.#settledMs), nowMs) || this.#departure !== undefined)

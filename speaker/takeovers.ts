@@ -1,5 +1,5 @@
 /** How long detection and take-over took, for the metrics: suspicion to verdict, and lost leader to the first own frame. */
-import type { Member } from "../src/gossip/swim-event.ts";
+import type { Member, MemberChange } from "../src/gossip/swim-event.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { LeaderChange } from "./leadership.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
@@ -13,6 +13,12 @@ export class Takeovers {
   constructor(self: string, report: (note: SpeakerNote) => void) {
     this.#self = self;
     this.#report = report;
+  }
+
+  memberChanged(member: Member, change: MemberChange, nowMs: number): void {
+    if (change === "suspected") this.memberSuspected(member.name, nowMs);
+    if (change === "alive-again") this.memberWell(member.name);
+    if (change === "dead" || change === "left") this.memberGone(member, change, nowMs);
   }
 
   memberSuspected(name: string, nowMs: number): void {

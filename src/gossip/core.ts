@@ -18,6 +18,8 @@ export interface SwimOptions {
   readonly random: Random;
   /** Label and encryption around a datagram. */
   readonly overheadBytes: number;
+  /** Leaders are watched closely (DESIGN D7); false: memberlist's own detection alone. */
+  readonly detectsFast?: boolean;
 }
 
 /** Monotonic counts since the start, for metrics; never read by the machine. */

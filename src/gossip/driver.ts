@@ -8,6 +8,7 @@ import type { Random } from "../base/random.ts";
 import type { Codec } from "./codec.ts";
 import type { SwimCounters } from "./core.ts";
 import type { GossipDrop } from "./drop.ts";
+import type { FastPart } from "./fast/fast-part.ts";
 import type { Endpoint } from "./message.ts";
 import type { StreamHandler, Transport, Turns } from "./ports.ts";
 import { Streams } from "./streams.ts";
@@ -25,6 +26,8 @@ export interface GossipOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly turns: Turns;
+  /** Leaders are watched closely (DESIGN D7); false: memberlist's own detection alone. */
+  readonly detectsFast?: boolean;
   /** Called within the event that caused it; commands may be given from inside. */
   readonly tell: (news: SwimNews, nowMs: number) => void;
   /** All news of one event, and of the commands given from inside, have been told: what they mean together can be judged now. */
@@ -100,6 +103,16 @@ export class GossipDriver {
     return this.#swim.healthScore();
   }
 
+  /** The fast detector; undefined when it is off. */
+  get fast(): FastPart | undefined {
+    return this.#swim.fast;
+  }
+
+  /** Members that are alive by hearsay, and do not count before they have answered us. */
+  get unproven(): ReadonlySet<string> {
+    return this.#swim.unproven;
+  }
+
   counters(): GossipCounters {
     return { ...this.#swim.counters(), ...this.#traffic, drops: this.#drops };
   }
@@ -158,6 +171,9 @@ export class GossipDriver {
       case "first-contact":
       case "heard-again":
       case "ack-view":
+      case "ask-neighbour":
+      case "unwatched":
+      case "proved-alive":
       case "name-conflict":
       case "refuted":
       case "left":

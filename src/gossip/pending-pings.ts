@@ -7,6 +7,12 @@ export type PendingPing =
   | { readonly kind: "relay"; readonly relay: number; readonly node: string }
   /** To a member held dead. */
   | { readonly kind: "heal"; readonly node: string }
+  /** Of the fast detector: to one it watches, or to a helper. */
+  | { readonly kind: "watch"; readonly node: string }
+  /** To one it watches, through helpers. */
+  | { readonly kind: "watch-relayed"; readonly node: string }
+  /** To one that came back from the dead. */
+  | { readonly kind: "returned"; readonly node: string }
   /** Asked for by `ping-members`. */
   | { readonly kind: "asked"; readonly node: string };
 

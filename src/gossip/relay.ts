@@ -1,7 +1,7 @@
 /** Indirect pings on behalf of others: ping the target, pass its ack on, or say nack (memberlist net.go:598-678). */
 import type { Core } from "./core.ts";
 import { withPort } from "./member-rules.ts";
-import type { Endpoint, IndirectPing } from "./message.ts";
+import type { Ack, Endpoint, IndirectPing, Ping } from "./message.ts";
 import type { PendingPings } from "./pending-pings.ts";
 
 interface Relay {
@@ -41,18 +41,21 @@ export class Relays {
       deadlineMs,
     });
     this.#pings.add(seqNo, { kind: "relay", relay, node: request.node }, deadlineMs);
-    core.sendWithBroadcasts(withPort(request.target, core.self.endpoint.port), core.pingOf(request.node, seqNo));
+    this.#send(withPort(request.target, core.self.endpoint.port), core.pingOf(request.node, seqNo), request.wantsNack);
   }
 
   acked(relay: number): void {
     const waiting = this.#relays.get(relay);
     if (waiting === undefined) return;
     this.#relays.delete(relay);
-    this.#core.sendWithBroadcasts(waiting.requester, {
-      kind: "ack",
-      seqNo: waiting.requesterSeqNo,
-      payload: new Uint8Array(0),
-    });
+    const ack = { kind: "ack", seqNo: waiting.requesterSeqNo, payload: new Uint8Array(0) } as const;
+    this.#send(waiting.requester, ack, waiting.wantsNack);
+  }
+
+  /** Whoever wants no nack asks often (the fast detector): what waits in the queue would be spent on few. */
+  #send(to: Endpoint, message: Ping | Ack, wantsNack: boolean): void {
+    if (wantsNack) this.#core.sendWithBroadcasts(to, message);
+    else this.#core.send(to, message);
   }
 
   nextDeadlineMs(): number | undefined {

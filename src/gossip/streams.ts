@@ -106,7 +106,9 @@ export class Streams {
       // Not before: a state of many members need not be written for an address where nobody listens.
       opened: () => {
         read();
-        if (!isOver) for (const bytes of codec.sealStream(request, true)) stream?.write(bytes);
+        if (isOver) return;
+        for (const bytes of codec.sealStream(request, true)) stream?.write(bytes);
+        handle({ kind: "dial-opened", dial });
       },
       data: (bytes) => {
         read();

@@ -1,4 +1,5 @@
 /** What the swim machine is told and what it asks for: plain values, so that it knows no socket, clock, log or metric. */
+import type { WatchView } from "./fast/fast-event.ts";
 import type { DatagramMessage, Endpoint, RecordState, StreamMessage, Versions } from "./message.ts";
 
 /** A member as this node holds it. A value: a change makes a new one. */
@@ -39,6 +40,8 @@ export type SwimEvent =
     }
   /** The answer on a stream that we dialled. */
   | { readonly kind: "response"; readonly dial: number; readonly message: StreamMessage }
+  /** A connection that we dialled stands: the kernel of that host has accepted it. */
+  | { readonly kind: "dial-opened"; readonly dial: number }
   | { readonly kind: "dial-failed"; readonly dial: number; readonly failure: DialFailure }
   /** Sockets were read until empty: the only event that judges deadlines (D16). */
   | { readonly kind: "tick" }
@@ -54,6 +57,10 @@ export type SwimEvent =
   | { readonly kind: "set-user-state"; readonly bytes: Uint8Array }
   /** The fence (D7): a direct ping each; every answer is an `ack-view`. */
   | { readonly kind: "ping-members"; readonly names: readonly string[] }
+  /** Who leads and who may watch (D7): the whole of it, whenever something of it changes. */
+  | { readonly kind: "watch"; readonly view: WatchView }
+  /** A frame answered for an address that this member leads, or for its node address. */
+  | { readonly kind: "neighbour-answered"; readonly name: string; readonly of: "led-address" | "node-address" }
   /** Says goodbye directly to every member, then through the queue; ends with `left`. */
   | { readonly kind: "leave" };
 
@@ -97,6 +104,12 @@ export type SwimEffect =
   | { readonly kind: "heard-again"; readonly name: string }
   /** An answer to `ping-members`; without `held` it came from a Go member and means contact only. */
   | { readonly kind: "ack-view"; readonly from: string; readonly held?: HeldAs }
+  /** The ladder (D7): ask this member's MAC for an address that it leads and for its node address. */
+  | { readonly kind: "ask-neighbour"; readonly name: string }
+  /** We lead, and none of our watchers is heard any more: the fence (D7). */
+  | { readonly kind: "unwatched" }
+  /** A member that was dead and came back has answered us: from now on it counts (D7). */
+  | { readonly kind: "proved-alive"; readonly name: string }
   /** Two nodes use one name; the one that was there first stays. */
   | { readonly kind: "name-conflict"; readonly member: Member; readonly other: Endpoint }
   /** A death verdict or suspicion about ourselves was refuted; "left": our own goodbye of an earlier run. `incarnation` is the new one. */
@@ -113,7 +126,17 @@ export type SwimEffect =
 export type SwimCommand = Extract<
   SwimEvent,
   {
-    kind: "open" | "known-peers" | "join" | "set-meta" | "send-user" | "set-user-state" | "ping-members" | "leave";
+    kind:
+      | "open"
+      | "known-peers"
+      | "join"
+      | "set-meta"
+      | "send-user"
+      | "set-user-state"
+      | "ping-members"
+      | "watch"
+      | "neighbour-answered"
+      | "leave";
   }
 >;
 

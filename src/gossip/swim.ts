@@ -5,7 +5,10 @@
 
 import { ArpeggioError } from "../base/errors.ts";
 import { decodeHeldAs, encodeHeldAs } from "./ack-payload.ts";
+import { AckPiggyback } from "./ack-piggyback.ts";
 import { Core, type SwimCounters, type SwimOptions } from "./core.ts";
+import { FastPart } from "./fast/fast-part.ts";
+import { Returned } from "./fast/returned.ts";
 import { FirstContactWait } from "./first-contact.ts";
 import { GossipRound } from "./gossip-round.ts";
 import { Heal } from "./heal.ts";
@@ -24,6 +27,7 @@ import type { HeldAs, Member, SwimEffect, SwimEvent } from "./swim-event.ts";
 
 /** A tick this much after its deadline means that we stood still: what we did not hear meanwhile proves nothing (DESIGN D7). */
 const STALL_MS = 250;
+const NOBODY: ReadonlySet<string> = new Set();
 
 export class Swim {
   readonly #core: Core;
@@ -38,6 +42,9 @@ export class Swim {
   readonly #firstContact: FirstContactWait;
   readonly #meta: MetaUpdates;
   readonly #leave: Leave;
+  readonly #ackPiggyback = new AckPiggyback();
+  readonly #fast: FastPart | undefined;
+  readonly #returned: Returned | undefined;
   /** Verdicts before gossip, so that what is decided in a turn leaves in it. */
   readonly #timed: readonly { nextDeadlineMs(): number | undefined; tick(): void }[];
 
@@ -55,8 +62,13 @@ export class Swim {
     this.#firstContact = new FirstContactWait(core);
     this.#meta = new MetaUpdates(core, this.#members);
     this.#leave = new Leave(core, this.#members);
+    const detectsFast = options.detectsFast === true;
+    this.#fast = detectsFast ? new FastPart(core, this.#members, this.#pings) : undefined;
+    this.#returned = detectsFast ? new Returned(core, this.#pings) : undefined;
     this.#timed = [
       this.#relays,
+      ...(this.#fast === undefined ? [] : [this.#fast]),
+      ...(this.#returned === undefined ? [] : [this.#returned]),
       this.#probe,
       this.#members,
       this.#firstContact,
@@ -70,6 +82,8 @@ export class Swim {
     this.#members.watch((change, member) => {
       this.#rejoin.remember(member);
       this.#heal.changed(change, member);
+      this.#returned?.changed(change, member);
+      this.#fast?.changed(member);
     });
     this.#pushPulls.watch((endpoint, outcome) => this.#firstContact.pushPullDone(endpoint, outcome));
   }
@@ -107,6 +121,16 @@ export class Swim {
     return this.#core.awareness.score;
   }
 
+  /** The fast detector; undefined when it is off. */
+  get fast(): FastPart | undefined {
+    return this.#fast;
+  }
+
+  /** Members that are alive by hearsay, and do not count before they have answered us. */
+  get unproven(): ReadonlySet<string> {
+    return this.#returned?.unproven ?? NOBODY;
+  }
+
   counters(): SwimCounters {
     return { ...this.#core.counters };
   }
@@ -130,10 +154,13 @@ export class Swim {
       case "send-failed":
       case "response":
       case "dial-failed":
+      case "dial-opened":
       case "tick":
       case "join":
       case "send-user":
       case "ping-members":
+      case "watch":
+      case "neighbour-answered":
         return;
     }
   }
@@ -145,13 +172,17 @@ export class Swim {
       case "datagram":
         return this.#datagram(event.from, event.messages);
       case "send-failed":
+        this.#fast?.sendFailed(event.to);
         return this.#probe.sendFailed(event.to);
       case "request":
         return this.#request(event.connection, event.from, event.message);
       case "response":
         return this.#response(event.dial, event.message);
       case "dial-failed":
+        this.#fast?.dialFailed(event.dial, event.failure);
         return this.#pushPulls.failed(event.dial, event.failure);
+      case "dial-opened":
+        return this.#fast?.dialOpened(event.dial);
       case "tick":
         return this.#tick();
       case "known-peers":
@@ -167,6 +198,11 @@ export class Swim {
         return this.#pushPulls.setUserState(event.bytes);
       case "ping-members":
         return this.#pingMembers(event.names);
+      case "watch":
+        return this.#fast?.setView(event.view);
+      case "neighbour-answered":
+        if (event.of === "node-address") return this.#fast?.hostAnswered(event.name);
+        return this.#fast?.proved(event.name, "neighbour");
       case "leave":
         return this.#leave.start();
     }
@@ -189,6 +225,7 @@ export class Swim {
   }
 
   #datagram(from: Endpoint, messages: readonly DatagramMessage[]): void {
+    this.#fast?.heard(from);
     for (const message of messages) {
       this.#heal.heard(from, message.kind === "ping" ? message.source?.node : undefined);
       this.#message(from, message);
@@ -202,13 +239,14 @@ export class Swim {
       case "indirect-ping":
         return this.#relays.start(from, message);
       case "ack":
-        return this.#acked(message);
+        return this.#acked(message, this.#core.table.at(from)?.name);
       case "nack":
         return this.#probe.nacked(message.seqNo);
       case "alive":
         return this.#members.alive(message);
       case "suspect":
-        return this.#members.suspect(message);
+        this.#members.suspect(message);
+        return this.#fast?.accused(message.node, message.incarnation, message.from);
       case "dead":
         return this.#members.dead(message);
       case "user": {
@@ -228,7 +266,11 @@ export class Swim {
     }
     const asker = ping.source?.node ?? core.table.at(from)?.name;
     const payload = asker === undefined ? new Uint8Array(0) : encodeHeldAs(this.#heldAs(asker));
-    core.sendWithBroadcasts(ping.source?.endpoint ?? from, { kind: "ack", seqNo: ping.seqNo, payload });
+    const ack = { kind: "ack", seqNo: ping.seqNo, payload } as const;
+    const to = ping.source?.endpoint ?? from;
+    if (asker !== undefined) this.#fast?.pingedBy(asker);
+    if (this.#ackPiggyback.takes(asker ?? to.ip, core.nowMs)) core.sendWithBroadcasts(to, ack);
+    else core.send(to, ack);
   }
 
   #heldAs(name: string): HeldAs {
@@ -238,14 +280,19 @@ export class Swim {
       : { state: member.state, incarnation: member.incarnation };
   }
 
-  #acked(ack: Ack): void {
+  /** `from`: the member that sent it, which may be a helper. */
+  #acked(ack: Ack, from: string | undefined): void {
     const ping = this.#pings.take(ack.seqNo);
     if (ping === undefined) return;
+    if (from !== undefined) this.#fast?.answered(from);
+    if (from === ping.node) this.#returned?.answered(ping.node);
+    if (ping.kind === "watch-relayed") return this.#fast?.proved(ping.node, "relayed");
     if (ping.kind === "relay") return this.#relays.acked(ping.relay);
     const held = decodeHeldAs(ack.payload);
     if (ping.kind === "probe") this.#probe.acked(ack.seqNo);
     else if (ping.kind === "heal") this.#heal.heardName(ping.node);
-    else this.#core.emit(heldView(ping.node, held));
+    else if (ping.kind === "watch") this.#fast?.proved(ping.node, "ack");
+    else if (ping.kind === "asked") this.#core.emit(heldView(ping.node, held));
     if (held !== undefined) this.#answerView(ping.node, held);
   }
 
@@ -291,6 +338,7 @@ export class Swim {
 
   #response(dial: number, message: StreamMessage): void {
     if (message.kind === "push-pull") return this.#pushPulls.answered(dial, message);
+    this.#fast?.dialAnswered(dial, message);
     if (message.kind === "ack") this.#probe.tcpAnswered(dial, message.seqNo);
     this.#pushPulls.refused(dial);
   }

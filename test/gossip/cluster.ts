@@ -30,6 +30,7 @@ export interface ClusterOptions {
   readonly timing?: Timing;
   readonly quality?: Quality;
   readonly key?: Uint8Array;
+  readonly detectsFast?: boolean;
 }
 
 export function ipOfNode(index: number): Ip {
@@ -67,6 +68,7 @@ export class Cluster {
       transport: new MemoryTransport(this.network, host, endpoint),
       clock: host,
       turns: host,
+      detectsFast: this.#options.detectsFast === true,
       tell: (news, atMs) => told.push({ atMs, news }),
     });
     driver.start();

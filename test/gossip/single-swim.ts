@@ -54,7 +54,7 @@ export class SingleSwim {
   nowMs = 10_000;
   effects: SwimEffect[] = [];
 
-  constructor(seed = 1, timing: Partial<Timing> = {}) {
+  constructor(seed = 1, timing: Partial<Timing> = {}, detectsFast = false) {
     const random = new SeededRandom(seed);
     this.swim = new Swim({
       name: "n1",
@@ -62,6 +62,7 @@ export class SingleSwim {
       timing: { ...TIMING_PRESETS.lan, ...timing },
       random,
       overheadBytes: 0,
+      detectsFast,
     });
   }
 

@@ -21,6 +21,7 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
   ignoresExcludeLabel: false,
   ignoresCordon: false,
   excludedLinks: [],
+  detectsFast: true,
   reportsServices: false,
 };
 
@@ -172,7 +173,9 @@ class SpeakerTenant implements Tenant {
     const isMember = members.some(({ name, state }) => name === this.#ports.name && state === "alive");
     if (this.#snapshot === undefined || !isMember || this.#isRipening(this.#snapshot, members)) return undefined;
     const { rule, derived } = this.#speaker.council;
-    return [inputsOf(this.#snapshot, members, rule.rule), ...freshEndpoints(derived)].join(",");
+    // Each observer waits for an answer of its own from whoever was dead.
+    const proven = members.filter(({ name }) => this.#speaker.gossip?.unproven.has(name) !== true);
+    return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived)].join(",");
   }
 
   #isRipening({ nodes }: ClusterSnapshot, members: TenantView["members"]): boolean {

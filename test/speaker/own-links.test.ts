@@ -49,6 +49,7 @@ function scene(failing: Set<number>) {
     ignoresCordon: false,
     excludedLinks: [/^docker/],
     pastTroubles: [],
+    detectsFast: false,
     reportsServices: false,
   };
   const council = new Council(settings, new MemberViews("n1"), true, 0);

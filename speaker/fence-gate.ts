@@ -1,0 +1,94 @@
+/** The fence (DESIGN D7) as the speaker keeps it: what is done when it closes, and when it opens again. The rules are in fence.ts. */
+import { type Random, shuffled } from "../src/base/random.ts";
+import type { GossipDriver } from "../src/gossip/driver.ts";
+import type { HeldAs } from "../src/gossip/swim-event.ts";
+import { ASKED_MEMBERS, closeFence, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
+import type { MemberViews } from "./member-views.ts";
+
+export interface FenceHooks {
+  /** From now on no frame leaves, and what is queued unread is dropped. */
+  readonly mute: (nowMs: number) => void;
+  readonly unmute: (nowMs: number) => void;
+  /** Hears what was missed, then asks who leads now. */
+  readonly ask: () => void;
+}
+
+/** How often it closed: after a gap of our own turning, and because no watcher was heard. */
+export interface FenceEntries {
+  readonly gap: number;
+  readonly unwatched: number;
+}
+
+export class FenceGate {
+  readonly #hooks: FenceHooks;
+  readonly #entries = { gap: 0, unwatched: 0 };
+  #fence: Fence;
+
+  constructor(nowMs: number, hooks: FenceHooks) {
+    this.#hooks = hooks;
+    this.#fence = openFence(nowMs);
+  }
+
+  get isMute(): boolean {
+    return this.#fence.kind === "mute";
+  }
+
+  get deadlineMs(): number | undefined {
+    return fenceDeadlineMs(this.#fence);
+  }
+
+  entries(): FenceEntries {
+    return { ...this.#entries };
+  }
+
+  /** Every entry into the speaker passes here; true when it comes after a gap, and the fence has closed. */
+  turn(nowMs: number): boolean {
+    const { fence, hadGap } = turn(this.#fence, nowMs);
+    this.#fence = fence;
+    if (hadGap) this.#closed("gap", nowMs);
+    return hadGap;
+  }
+
+  /** No watcher is heard any more. */
+  unwatched(nowMs: number): void {
+    if (this.isMute) return;
+    this.#fence = closeFence(nowMs);
+    this.#closed("unwatched", nowMs);
+  }
+
+  hear(held: HeldAs, ownIncarnation: number, nowMs: number): void {
+    this.#set(hear(this.#fence, held, ownIncarnation), nowMs);
+  }
+
+  expire(nowMs: number): void {
+    this.#set(expire(this.#fence, nowMs), nowMs);
+  }
+
+  #closed(why: keyof FenceEntries, nowMs: number): void {
+    this.#entries[why]++;
+    this.#hooks.mute(nowMs);
+    this.#hooks.ask();
+  }
+
+  #set(fence: Fence, nowMs: number): void {
+    const opens = this.#fence.kind === "mute" && fence.kind === "open";
+    this.#fence = fence;
+    if (opens) this.#hooks.unmute(nowMs);
+  }
+}
+
+/** Hears what was missed, then pings this node's watchers; before it has any, others. */
+export function askMembers(gossip: GossipDriver | undefined, members: MemberViews, random: Random): void {
+  gossip?.afterDrain(() => {
+    const present = shuffled(members.present(), random).map(({ member }) => member);
+    // Watchers know best, for they are who would have had us replaced.
+    const watchers = gossip.fast?.ownWatchers() ?? [];
+    const asked = [
+      ...present.filter(({ name }) => watchers.includes(name)),
+      ...present.filter(({ name }) => !watchers.includes(name)),
+    ].slice(0, ASKED_MEMBERS);
+    gossip.command({ kind: "ping-members", names: asked.map(({ name }) => name) });
+    // Whoever holds us alive may have led in our place all the same: words that we missed come with a push/pull only.
+    gossip.command({ kind: "join", endpoints: asked.slice(0, 1).map(({ endpoint }) => endpoint) });
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * What the fast detector (DESIGN D7) has to know of the election, and the part of its ladder that leaves by packet sockets: who leads,
+ * who may watch, and which frames ask a leader's process and its kernel whether they are there.
+ */
+
+import { type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/neighbour-questions.ts";
+import type { PacketPort } from "../src/announcer/packet-port.ts";
+import type { Decision } from "../src/election/decision.ts";
+import type { JudgedLink } from "../src/election/usable-links.ts";
+import type { NodeWord } from "../src/election/word.ts";
+import type { GossipDriver } from "../src/gossip/driver.ts";
+import type { WatchView } from "../src/gossip/fast/fast-event.ts";
+import { type Family, familyOf, type Ip, isLinkLocal } from "../src/net/ip.ts";
+import { prefixHolds } from "../src/net/prefix.ts";
+import type { Council } from "./council.ts";
+import type { KnownMember, MemberViews } from "./member-views.ts";
+import { WatchedPackets } from "./watched-packets.ts";
+
+/** What a node leads, as far as the ladder needs it. */
+interface Led {
+  readonly seconds: Set<string>;
+  /** The first address of each family. */
+  readonly first: Map<Family, Ip>;
+}
+
+export class LeaderWatch {
+  readonly packets: WatchedPackets;
+  readonly #self: string;
+  readonly #council: Council;
+  readonly #members: MemberViews;
+  readonly #gossip: () => GossipDriver | undefined;
+  readonly #questions = new NeighbourQuestions();
+  #decisions: readonly Decision[] | undefined;
+  #led: ReadonlyMap<string, Led> = new Map();
+  #told = "";
+
+  constructor(
+    self: string,
+    council: Council,
+    members: MemberViews,
+    packets: PacketPort,
+    gossip: () => GossipDriver | undefined,
+  ) {
+    this.#self = self;
+    this.#council = council;
+    this.#members = members;
+    this.#gossip = gossip;
+    this.packets = new WatchedPackets(packets);
+  }
+
+  /** After every decision: tells the detector what has changed. */
+  follow(nowMs: number): void {
+    const gossip = this.#gossip();
+    if (gossip?.fast === undefined) return;
+    const { decisions } = this.#council;
+    if (decisions !== this.#decisions) {
+      this.#decisions = decisions;
+      this.#led = ledBy(decisions);
+    }
+    const links = this.#council.links(nowMs);
+    const view = this.#viewOf(links, nowMs);
+    const text = JSON.stringify(view);
+    if (text !== this.#told) {
+      this.#told = text;
+      gossip.command({ kind: "watch", view });
+    }
+    this.#prepareQuestions(gossip.fast.watchedHere(), links);
+  }
+
+  /** The ladder's ARP and NS. */
+  ask(node: string): void {
+    const frames = this.#questions.framesFor(node);
+    for (const { linkIndex, family, bytes } of frames) this.packets.send(linkIndex, family, bytes);
+    if (frames.length > 0) this.packets.flush();
+  }
+
+  hear(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
+    const answered = this.#questions.answeredBy(linkIndex, family, frame, vlanTag);
+    if (answered === undefined) return;
+    this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
+  }
+
+  #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {
+    const present = this.#members.present();
+    const ownFlags = this.#council.word(nowMs).flags;
+    const watchers = present.flatMap(({ member, word }) =>
+      word !== undefined && mayWatch(word.flags) ? [member.name] : [],
+    );
+    if (mayWatch(ownFlags)) watchers.push(this.#self);
+    return {
+      leaders: [...this.#led].map(([node, { seconds }]) => ({ node, seconds: [...seconds] })),
+      watchers: watchers.toSorted(),
+      goMembers: present.flatMap(({ member, word }) => (word === undefined ? [member.name] : [])),
+      hasLink: links.length === 0 || links.some(({ link }) => link.hasCarrier && !link.isLoopback),
+    };
+  }
+
+  #prepareQuestions(watched: readonly string[], links: readonly JudgedLink[]): void {
+    const usable = links.filter(({ isUsable }) => isUsable);
+    const questions = this.#members
+      .present()
+      .filter(({ member }) => watched.includes(member.name))
+      .flatMap((known) => questionsTo(known, this.#led.get(known.member.name), usable));
+    this.#questions.set(questions);
+    for (const { link } of usable) this.packets.watch(link.index, this.#questions.addressesOn(link.index));
+  }
+}
+
+/** A node that leaves, or has not met anybody yet, watches nobody. */
+function mayWatch(flags: readonly string[]): boolean {
+  return flags.includes("ready") && !flags.includes("leaving");
+}
+
+function ledBy(decisions: readonly Decision[]): ReadonlyMap<string, Led> {
+  const led = new Map<string, Led>();
+  for (const { leader, second, group } of decisions) {
+    if (leader === undefined) continue;
+    let entry = led.get(leader);
+    if (entry === undefined) {
+      entry = { seconds: new Set(), first: new Map() };
+      led.set(leader, entry);
+    }
+    if (second !== undefined) entry.seconds.add(second);
+    for (const ip of group.addresses) if (!entry.first.has(familyOf(ip))) entry.first.set(familyOf(ip), ip);
+  }
+  return led;
+}
+
+/** One for an address that it leads, IPv4 before IPv6, and one for the address by which gossip reaches it. */
+function questionsTo(
+  { member, word }: KnownMember,
+  led: Led | undefined,
+  links: readonly JudgedLink[],
+): readonly NeighbourQuestion[] {
+  if (word === undefined) return [];
+  const { name: node, endpoint } = member;
+  const ledIp = led?.first.get(4) ?? led?.first.get(6);
+  const asked = [
+    ...(ledIp === undefined ? [] : [{ of: "led-address", ip: ledIp } as const]),
+    { of: "node-address", ip: endpoint.ip } as const,
+  ];
+  return asked.flatMap(({ of, ip }) => {
+    const way = wayTo(ip, word, links);
+    return way === undefined ? [] : [{ node, of, ip, ...way }];
+  });
+}
+
+/** The link of ours and the MAC of theirs that share the address's segment; undefined when there is none, or nothing to ask from. */
+function wayTo(
+  ip: Ip,
+  word: NodeWord,
+  links: readonly JudgedLink[],
+): Pick<NeighbourQuestion, "linkIndex" | "mac" | "own"> | undefined {
+  const theirs = word.links.find(
+    ({ index, isUsable }) =>
+      isUsable && word.prefixes.some(({ linkIndex, prefix }) => linkIndex === index && prefixHolds(prefix, ip)),
+  );
+  const ours = links.find(({ link }) => link.prefixes.some((prefix) => prefixHolds(prefix, ip)))?.link;
+  if (theirs === undefined || ours === undefined) return undefined;
+  const family = familyOf(ip);
+  const own = ours.addresses.filter((address) => familyOf(address) === family);
+  const ownIp = own.find((address) => isLinkLocal(address) === isLinkLocal(ip)) ?? own[0];
+  if (ownIp === undefined) return undefined;
+  return { linkIndex: ours.index, mac: theirs.mac, own: { mac: ours.mac, ip: ownIp } };
+}
