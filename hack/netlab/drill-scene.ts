@@ -1,10 +1,11 @@
 /** What a drill can do and see: the faults, the client, the watcher. */
+import type { AddressDocument } from "../../api/address.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { SwitchFaults } from "./faults.ts";
 import { Instruments } from "./instruments.ts";
 import type { Lab } from "./lab.ts";
 import type { FrameRecord, RequestRecord } from "./observations.ts";
-import { waitUntilSettled } from "./status.ts";
+import { callSpeaker, waitUntilSettled } from "./status.ts";
 import { ADDRESSES, type Host } from "./topology.ts";
 
 /** MetalLB's worst measured take-over is 7.6 s; what takes four times that will not come. */
@@ -17,14 +18,27 @@ export class DrillScene {
   readonly address: Ip;
   readonly leader: Host;
   readonly faults: SwitchFaults;
+  /** How long a drill that lasts shall last. */
+  readonly minutes: number;
   readonly #instruments: Instruments;
 
-  constructor(lab: Lab, address: Ip, leader: Host, faults: SwitchFaults) {
+  constructor(lab: Lab, address: Ip, leader: Host, faults: SwitchFaults, minutes: number) {
     this.lab = lab;
     this.address = address;
     this.leader = leader;
     this.faults = faults;
+    this.minutes = minutes;
     this.#instruments = new Instruments(lab.topology);
+  }
+
+  /** The node that would lead next, as the leader sees it. */
+  async second(): Promise<Host> {
+    const answer = await callSpeaker(this.lab, this.leader, "GET", `/status/addresses/${this.address}`);
+    if (answer?.status !== 200) throw new Error(`${this.leader.name} does not tell who is second for ${this.address}`);
+    const { candidates } = JSON.parse(answer.body) as AddressDocument;
+    const second = this.lab.topology.nodes.find(({ name }) => name === candidates[1]?.node);
+    if (second === undefined) throw new Error(`${this.address} has no second`);
+    return second;
   }
 
   /** Requests and probes run, and the leader has answered both for a while. */

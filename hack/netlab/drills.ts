@@ -1,39 +1,52 @@
-/** The deeds. Each gives the time of its deed, and ends when there is nothing more to see. */
+/** The deeds that take a moment. Each gives the time of its deed, and ends when there is nothing more to see. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Deed, Drill } from "./deed.ts";
 import type { DrillScene } from "./drill-scene.ts";
-import { killNode, signalSpeaker, startSpeaker, stopSpeaker } from "./lab.ts";
+import { killNode, signalSpeaker, startSpeaker, stopSpeaker, writeManifest } from "./lab.ts";
+import { LASTING_DRILLS, type LastingDrillName } from "./lasting-drills.ts";
+import { advertisementFor } from "./manifests.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
-import { callSpeaker, waitUntilReady } from "./status.ts";
+import { callSpeaker, fetchStatuses, waitUntilReady } from "./status.ts";
 
-export interface Deed {
-  readonly deedMs: number;
-  /** When a frozen leader was let go on. */
-  readonly thawMs?: number;
-}
-
-export type Drill = (scene: DrillScene) => Promise<Deed>;
-
-export type DrillName = "crash" | "kill" | "freeze" | "link-down" | "partition" | "step-down" | "restart" | "loss";
+export type DrillName =
+  | "crash"
+  | "kill"
+  | "freeze"
+  | "freeze-2s"
+  | "link-down"
+  | "partition"
+  | "both-of-two"
+  | "step-down"
+  | "restart"
+  | "views-differ"
+  | LastingDrillName;
 
 /** Long enough to see the second of the new leader's five bursts. */
 const AFTERWARDS_MS = 1_500;
 /** A leader that comes back answers what it queued, or beside the new one, at once or in the next seconds. */
 const AFTER_RETURN_MS = 3_000;
-const LOSS_PERCENT = 10;
-const LOSS_MS = 20_000;
+const FREEZE_MS = 2_000;
+/** The orphan rule's 5 s, and some more to be seen. */
+const VIEWS_DIFFER_MS = 7_000;
 
 export const DRILLS: Readonly<Record<DrillName, { readonly does: string; readonly drill: Drill }>> = {
   crash: { does: "the leader's host dies: its cable is cut and every process killed at once", drill: crash },
   kill: { does: "SIGKILL to the leader's speaker", drill: kill },
   freeze: { does: "SIGSTOP to the leader's speaker; thawed after the take-over", drill: freeze },
+  "freeze-2s": { does: "SIGSTOP to the leader's speaker for two seconds", drill: freezeTwoSeconds },
   "link-down": { does: "the leader's cable is pulled; plugged in after the take-over", drill: linkDown },
   partition: {
     does: "the switch isolates the leader, whose link stays up; healed after the take-over",
     drill: partition,
   },
+  "both-of-two": { does: "leader and second lose power at one instant", drill: bothOfTwo },
   "step-down": { does: "the leader is asked to step down, and later to stand again", drill: stepDown },
   restart: { does: "every speaker is restarted in turn by SIGTERM, the leader first", drill: restart },
-  loss: { does: `${LOSS_PERCENT} % of all frames are lost for ${LOSS_MS / 1_000} s`, drill: loss },
+  "views-differ": {
+    does: "the manifests of one follower alone say that only it may lead; later they are as everybody's again",
+    drill: viewsDiffer,
+  },
+  ...LASTING_DRILLS,
 };
 
 async function crash(scene: DrillScene): Promise<Deed> {
@@ -61,6 +74,17 @@ async function freeze(scene: DrillScene): Promise<Deed> {
   const thawMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGCONT");
   await sleep(AFTER_RETURN_MS);
+  return { deedMs, thawMs };
+}
+
+async function freezeTwoSeconds(scene: DrillScene): Promise<Deed> {
+  const deedMs = monotonicMs();
+  signalSpeaker(scene.lab, scene.leader, "SIGSTOP");
+  await sleep(FREEZE_MS);
+  const thawMs = monotonicMs();
+  signalSpeaker(scene.lab, scene.leader, "SIGCONT");
+  await scene.agree();
+  await sleep(AFTERWARDS_MS);
   return { deedMs, thawMs };
 }
 
@@ -113,11 +137,33 @@ async function restart({ lab, leader }: DrillScene): Promise<Deed> {
   return { deedMs };
 }
 
-async function loss(scene: DrillScene): Promise<Deed> {
+async function bothOfTwo(scene: DrillScene): Promise<Deed> {
+  const second = await scene.second();
   const deedMs = monotonicMs();
-  await scene.faults.loseFrames(LOSS_PERCENT);
-  await sleep(LOSS_MS);
-  await scene.faults.repair();
+  for (const node of [scene.leader, second]) scene.faults.pullCable(node);
+  await Promise.all([scene.leader, second].map((node) => killNode(scene.lab, node)));
+  await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
-  return { deedMs };
+  return { deedMs, extra: { second: second.name } };
+}
+
+/** Two file versions on two hosts: who answers, and who says so, after the 5 s in which it has to be one. */
+async function viewsDiffer(scene: DrillScene): Promise<Deed> {
+  const odd = await scene.second();
+  const deedMs = monotonicMs();
+  writeManifest(scene.lab, odd, "advertisement.yaml", advertisementFor(odd.name));
+  await sleep(VIEWS_DIFFER_MS);
+  const documents = await fetchStatuses(scene.lab);
+  const leading = documents.filter((one) =>
+    one?.addresses.some(({ address, state }) => address === scene.address && state === "leading"),
+  );
+  const said = documents.map((one) => {
+    const entry = one?.addresses.find(({ address }) => address === scene.address);
+    return `${one?.node ?? "one"} says ${entry?.leader ?? "nobody"}`;
+  });
+  writeManifest(scene.lab, odd, "advertisement.yaml", advertisementFor());
+  await scene.agree();
+  await sleep(AFTERWARDS_MS);
+  const answering = leading.map((one) => one?.node).join(" ");
+  return { deedMs, extra: { odd: odd.name, leading: answering, views: said.join(", ") } };
 }

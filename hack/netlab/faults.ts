@@ -34,6 +34,13 @@ export class SwitchFaults {
     this.#ip.stdin.write(`link set ${host.name} master br0\n`);
   }
 
+  /** Nothing that one host sends reaches the other, which the first still hears. */
+  async cutOneWay(from: Host, to: Host): Promise<void> {
+    await this.#nft(
+      `${FAULT_TABLE} { chain forward { type filter hook forward priority 0; iifname "${from.name}" oifname "${to.name}" drop; }; }`,
+    );
+  }
+
   /** Each frame through the switch is dropped with this probability, independently. */
   async loseFrames(percent: number): Promise<void> {
     await this.#nft(

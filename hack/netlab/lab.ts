@@ -1,5 +1,5 @@
 /** A lab: its folder, and what is started and stopped on its nodes. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildManifests } from "./manifests.ts";
 import { buildNetwork, removeNetwork, serveBehindNat } from "./network.ts";
@@ -141,6 +141,13 @@ export function killSpeaker(lab: Lab, node: Host): Promise<void> {
 export async function killNode(lab: Lab, node: Host): Promise<void> {
   const folder = nodeFolder(lab, node);
   await Promise.all(recordedRoles(folder).map((role) => killProcess(folder, role)));
+}
+
+/** One node's alone: with files each host has its own copy. */
+export function writeManifest(lab: Lab, node: Host, name: string, text: string): void {
+  const path = join(manifestFolder(lab, node), name);
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
 }
 
 /** A speaker that starts knows nothing of its earlier life. */

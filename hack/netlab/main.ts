@@ -2,13 +2,14 @@
 import { parseArgs } from "node:util";
 import { ArpeggioError } from "../../src/base/errors.ts";
 import { type Ip, parseIp } from "../../src/net/ip.ts";
+import type { Extra } from "./deed.ts";
 import { DRILLS, type DrillName } from "./drills.ts";
 import { SwitchFaults } from "./faults.ts";
 import { createLab, DEFAULT_LAB, destroyLab, findLab, type Lab, labFolder } from "./lab.ts";
 import type { Figures } from "./measure.ts";
 import { removeNetwork } from "./network.ts";
 import { addressRows, formatAddressRows, formatNodeRows, formatRuns, nodeRows } from "./report.ts";
-import { restartFresh, runDrill } from "./run-drill.ts";
+import { DRILL_MINUTES, restartFresh, runDrill } from "./run-drill.ts";
 import { fetchStatuses } from "./status.ts";
 import { ADDRESSES, buildTopology, DRILL_ADDRESS } from "./topology.ts";
 import { traceSegment } from "./trace.ts";
@@ -18,11 +19,12 @@ const USAGE = `usage: hack/lab up [--nodes N]          builds and starts the lab
        hack/lab drill NAME [--runs N] [--nodes N] [--address IP]
        hack/lab trace                   ARP and Neighbor Discovery on the switch, until Ctrl-C
        hack/lab down                    leaves nothing behind
+  --minutes N   how long flapping-link, asymmetric-cut, stall-300, stall-800 and loss last (${DRILL_MINUTES})
   --json   one object a line       --name NAME   another lab beside the first (${DEFAULT_LAB})
 
 drills
 ${Object.entries(DRILLS)
-  .map(([name, { does }]) => `  ${name.padEnd(10)} ${does}\n`)
+  .map(([name, { does }]) => `  ${name.padEnd(14)} ${does}\n`)
   .join("")}`;
 
 const DEFAULT_NODES = 3;
@@ -33,6 +35,7 @@ interface Request {
   readonly name: string;
   readonly nodes: number | undefined;
   readonly runs: number;
+  readonly minutes: number;
   readonly address: Ip;
   readonly isJson: boolean;
 }
@@ -45,6 +48,7 @@ function readRequest(argv: readonly string[]): Request {
       name: { type: "string", default: DEFAULT_LAB },
       nodes: { type: "string" },
       runs: { type: "string", default: "1" },
+      minutes: { type: "string", default: String(DRILL_MINUTES) },
       address: { type: "string", default: DRILL_ADDRESS },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -60,6 +64,7 @@ function readRequest(argv: readonly string[]): Request {
     name: values.name,
     nodes: values.nodes === undefined ? undefined : countOf("--nodes", values.nodes),
     runs: countOf("--runs", values.runs),
+    minutes: countOf("--minutes", values.minutes),
     address,
     isJson: values.json,
   };
@@ -118,15 +123,20 @@ async function drill(request: Request): Promise<void> {
   await runAndPrint(lab, name, request);
 }
 
+function sentenceOf(extra: Extra): string {
+  const entries = Object.entries(extra);
+  return entries.length === 0 ? "" : `: ${entries.map(([name, value]) => `${name} ${value}`).join(", ")}`;
+}
+
 /** Runs the drill, prints its figures as they come (JSON) or at the end, and leaves a whole lab. */
-async function runAndPrint(lab: Lab, name: DrillName, { runs, address, isJson }: Request): Promise<void> {
+async function runAndPrint(lab: Lab, name: DrillName, { runs, minutes, address, isJson }: Request): Promise<void> {
   const nodes = lab.topology.nodes.length;
   const all: Figures[] = [];
   for (let index = 1; index <= runs; index++) {
-    const { figures } = await runDrill(lab, name, address);
+    const { figures, extra } = await runDrill(lab, name, address, minutes);
     all.push(figures);
-    if (isJson) print(`${JSON.stringify({ drill: name, run: index, nodes, ...figures })}\n`);
-    else note(`${name}, run ${index} of ${runs}`);
+    if (isJson) print(`${JSON.stringify({ drill: name, run: index, nodes, ...figures, ...extra })}\n`);
+    else note(`${name}, run ${index} of ${runs}${sentenceOf(extra)}`);
   }
   if (!isJson)
     print(`\ndrill ${name}, ${nodes} nodes, ${address}: ${DRILLS[name].does}\n${formatRuns(lab.topology, all)}`);

@@ -5,7 +5,7 @@ import { type LabService, POOL_IPV4, POOL_IPV6, SERVICES } from "./topology.ts";
 export function buildManifests(): ReadonlyMap<string, string> {
   return new Map([
     ["pool.yaml", POOL],
-    ["advertisement.yaml", ADVERTISEMENT],
+    ["advertisement.yaml", advertisementFor()],
     ["services.yaml", SERVICES.map(serviceYaml).join("---\n")],
   ]);
 }
@@ -20,14 +20,24 @@ spec:
     - ${POOL_IPV6}
 `;
 
-const ADVERTISEMENT = `apiVersion: metallb.io/v1beta1
+/** Every node may lead, or the one alone. */
+export function advertisementFor(node?: string): string {
+  const selectors =
+    node === undefined
+      ? ""
+      : `  nodeSelectors:
+    - matchLabels:
+        kubernetes.io/hostname: ${node}
+`;
+  return `apiVersion: metallb.io/v1beta1
 kind: L2Advertisement
 metadata:
   name: lab
 spec:
   ipAddressPools:
     - lab
-`;
+${selectors}`;
+}
 
 function serviceYaml(service: LabService): string {
   const annotations = [`metallb.io/loadBalancerIPs: "${service.addresses.join(",")}"`];

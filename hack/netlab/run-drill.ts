@@ -1,5 +1,6 @@
 /** One run of a drill: fresh speakers, the deed, the figures. */
 import type { Ip } from "../../src/net/ip.ts";
+import type { Extra } from "./deed.ts";
 import { DrillScene } from "./drill-scene.ts";
 import { DRILLS, type DrillName } from "./drills.ts";
 import { SwitchFaults } from "./faults.ts";
@@ -11,18 +12,24 @@ import { ADDRESSES, type Host, SERVICES } from "./topology.ts";
 /** Founders do not settle; a side that joined another one does, for 10 s, and a first meeting may take a rejoin round of 10 s. */
 const SETTLE_TIMEOUT_MS = 40_000;
 
+/** Of a drill that lasts, when nobody says how long. */
+export const DRILL_MINUTES = 1;
+
 export interface DrillRun {
   readonly leader: Host;
   readonly observation: Observation;
   readonly figures: Figures;
+  /** What else the drill has found. */
+  readonly extra: Extra;
 }
 
-export async function runDrill(lab: Lab, name: DrillName, address: Ip): Promise<DrillRun> {
+/** `minutes`: how long a drill that lasts shall last. */
+export async function runDrill(lab: Lab, name: DrillName, address: Ip, minutes = DRILL_MINUTES): Promise<DrillRun> {
   const faults = new SwitchFaults(lab.topology);
   try {
     await restartFresh(lab, faults);
     const leader = await findLeader(lab, address);
-    return await observe(new DrillScene(lab, address, leader, faults), name);
+    return await observe(new DrillScene(lab, address, leader, faults, minutes), name);
   } finally {
     faults.close();
   }
@@ -47,8 +54,9 @@ async function observe(scene: DrillScene, name: DrillName): Promise<DrillRun> {
     const deed = await DRILLS[name].drill(scene);
     const { leader } = scene;
     const noted = await scene.finish();
-    const observation = { ...deed, oldNode: leader.name, oldMac: leader.mac, ...noted };
-    return { leader, observation, figures: measure(observation) };
+    const { extra = {}, ...times } = deed;
+    const observation = { ...times, oldNode: leader.name, oldMac: leader.mac, ...noted };
+    return { leader, observation, figures: measure(observation), extra };
   } finally {
     scene.close();
   }

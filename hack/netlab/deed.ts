@@ -1,0 +1,13 @@
+/** What a drill is, and what it gives beside the figures that are measured of every drill. */
+import type { DrillScene } from "./drill-scene.ts";
+
+export type Extra = Readonly<Record<string, string | number>>;
+
+export interface Deed {
+  readonly deedMs: number;
+  /** When a frozen leader was let go on. */
+  readonly thawMs?: number;
+  readonly extra?: Extra;
+}
+
+export type Drill = (scene: DrillScene) => Promise<Deed>;
