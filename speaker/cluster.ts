@@ -59,11 +59,12 @@ export class Cluster implements RunningSource {
     this.api = api;
     this.location = api.url;
     this.#namespace = namespace;
+    const podQuery = podQueryOf(podSelector, podName);
     this.#source = new KubernetesSource({
       ...shared,
       api,
       namespace,
-      podSelector,
+      ...(podQuery === undefined ? {} : { podQuery }),
       ...(cacheFolder === undefined ? {} : { cacheFolder }),
       onChange: (snapshot, problems) => this.#read(snapshot, problems, shared.clock.wallMs(), listener),
       onPods: (pods) => listener.podsChanged([...pods.values()].flatMap(({ podIp }) => podIp ?? [])),
@@ -151,4 +152,10 @@ export class Cluster implements RunningSource {
       (problems ?? []).map(({ sentence }) => sentence),
     );
   }
+}
+
+/** The speakers' pods are peers. Without gossip there are none, and the own one is watched alone: it owns what is written. */
+function podQueryOf(podSelector: string, podName: string | undefined): Readonly<Record<string, string>> | undefined {
+  if (podSelector !== "") return { labelSelector: podSelector };
+  return podName === undefined ? undefined : { fieldSelector: `metadata.name=${podName}` };
 }

@@ -158,7 +158,6 @@ async function measure(): Promise<void> {
     api,
     namespace: "metallb-system",
     nodeName: "n1",
-    podSelector: "",
     cacheFolder: folder,
     clock: new SystemClock(),
     random: new SystemRandom(),

@@ -30,8 +30,8 @@ export interface KubernetesSourceOptions {
   /** The speaker's own: of pools, advertisements, statuses and pods. */
   readonly namespace: string;
   readonly nodeName: string;
-  /** Label selector of the speakers' pods; empty: they are not watched. */
-  readonly podSelector: string;
+  /** Which pods are watched, as the API server is asked for them; absent: none. */
+  readonly podQuery?: Readonly<Record<string, string>>;
   /** Where the last snapshot is kept over a restart; absent, or no folder: nowhere. */
   readonly cacheFolder?: string;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export class KubernetesSource {
 
   constructor(options: KubernetesSourceOptions) {
     this.#options = options;
-    const { api, clock, random, namespace, nodeName, podSelector, log } = options;
+    const { api, clock, random, namespace, nodeName, podQuery, log } = options;
     const watches = new WatchSet({
       kinds: KINDS,
       deciding: SNAPSHOT_KINDS,
@@ -110,8 +110,7 @@ export class KubernetesSource {
       pools: held("pools").store,
       advertisements: held("advertisements").store,
     });
-    this.#pods =
-      podSelector === "" ? undefined : watches.add("pods", podReader(KINDS.pods), { labelSelector: podSelector });
+    this.#pods = podQuery && watches.add("pods", podReader(KINDS.pods), podQuery);
     this.#view = new WatchedView({
       services,
       l2Statuses: watches.add("l2Statuses", l2StatusReader(KINDS.l2Statuses)),

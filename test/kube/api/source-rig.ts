@@ -46,7 +46,7 @@ export class SourceRig {
       api: this.#recording(api),
       namespace: NAMESPACE,
       nodeName: "n1",
-      podSelector: "app=arpeggio",
+      podQuery: { labelSelector: "app=arpeggio" },
       clock: new SystemClock(),
       random: new SystemRandom(),
       log: createLog("none", () => {}, Date.now),

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
+import { Cluster } from "../../../speaker/cluster.ts";
 import { createLog } from "../../../src/base/log.ts";
 import type { ApiServer } from "../../../src/kube/api-server.ts";
 import { openApiServer } from "../../../src/kube/node-api-server.ts";
@@ -188,6 +189,38 @@ describe("what is written back, to a real API server", function () {
     );
     // The status of the former process says that this node leads already: no transition.
     expect(await list("events")).to.have.length(events);
+  });
+
+  it("without gossip, where the other speakers' pods are not watched, what is written belongs to the own pod all the same", async () => {
+    await stop?.();
+    await makePod("speaker-c");
+    const kubernetes = {
+      kind: "kubernetes",
+      kubeconfig: plane().kubeconfig(SPEAKER.name),
+      namespace: NAMESPACE,
+      podName: "speaker-c",
+      podSelector: "",
+    } as const;
+    const heard: (readonly string[])[] = [];
+    const cluster = await Cluster.open(
+      kubernetes,
+      {
+        nodeName: NODE,
+        clock: new SystemClock(),
+        random: new SystemRandom(),
+        log: createLog("none", () => {}, Date.now),
+        aliveMembers: () => [NODE],
+      },
+      { changed: () => {}, podsChanged: (ips) => heard.push(ips) },
+    );
+    stop = () => cluster.close();
+    await cluster.start();
+    cluster.report([{ service: "default/web", report: LEADING }], true);
+    await until(async () => (await ownerOf("servicel2statuses", l2StatusName("default/web", NODE))) === "speaker-c");
+    await until(async () => (await ownerOf("configurationstates", STATE)) === "speaker-c");
+    // No node runs them, so none has an address; the others are not even listed.
+    expect(heard.flat()).to.deep.equal([]);
+    expect(cluster.status().watches?.find(({ kind }) => kind === "Pod")?.objects).to.equal(1);
   });
 
   it("a CRD that drops a field is named", async () => {

@@ -27,7 +27,7 @@ export class Rig {
       api,
       namespace: NAMESPACE,
       nodeName: "n1",
-      podSelector: "app=arpeggio",
+      podQuery: { labelSelector: "app=arpeggio" },
       clock,
       random: new SeededRandom(7),
       log: createLog(
