@@ -1,14 +1,21 @@
 /** Addresses of `/status`, which come from the wire thread in parts, as a reader looks for them. Pure. */
-import { familyOf, type Ip, ipToBigInt } from "../src/net/ip.ts";
+import { hexOf } from "../src/base/bytes.ts";
+import { familyOf, type Ip, ipBytes, ipv4ToNumber } from "../src/net/ip.ts";
 import type { AddressStatus } from "./thread-messages.ts";
 
 /** In the order of their addresses, IPv4 first. */
 export function joinAddressParts(parts: readonly (readonly AddressStatus[])[]): AddressStatus[] {
-  // Comparing texts as numbers is the dear part: each is read once.
-  const keyed = parts.flat().map((status) => {
-    const ip = status.address as Ip;
-    return { status, family: familyOf(ip), value: ipToBigInt(ip) };
-  });
-  keyed.sort((a, b) => a.family - b.family || (a.value < b.value ? -1 : Number(a.value > b.value)));
-  return keyed.map(({ status }) => status);
+  // There may be thousands: each is read once, and what is compared are numbers and texts.
+  const ipv4: { readonly status: AddressStatus; readonly key: number }[] = [];
+  const ipv6: { readonly status: AddressStatus; readonly key: string }[] = [];
+  for (const part of parts) {
+    for (const status of part) {
+      const ip = status.address as Ip;
+      if (familyOf(ip) === 4) ipv4.push({ status, key: ipv4ToNumber(ip) });
+      else ipv6.push({ status, key: hexOf(ipBytes(ip)) });
+    }
+  }
+  ipv4.sort((a, b) => a.key - b.key);
+  ipv6.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+  return [...ipv4, ...ipv6].map(({ status }) => status);
 }

@@ -2,7 +2,7 @@
 import type { AddressDocument } from "../api/address.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Speaker } from "./speaker.ts";
-import { electedFields, refusedByIp, refusedFields, type StatusContext, statesByIp } from "./status-view.ts";
+import { electedFields, refusedByIp, refusedFields, type StatusContext } from "./status-view.ts";
 
 /** Undefined when no Service has the address. */
 export function addressOf(speaker: Speaker, ip: Ip, context: StatusContext): AddressDocument | undefined {
@@ -21,8 +21,8 @@ export function addressOf(speaker: Speaker, ip: Ip, context: StatusContext): Add
     const rest = { services: refusedServices, candidates: [], refusals: [], links: [] };
     return { ...head, ...refusedFields(ip, reason, context), ...rest };
   }
-  const state = statesByIp(speaker).get(ip);
-  const fields = electedFields(speaker, ip, context, state);
+  const state = speaker.announcer.addressState(ip);
+  const fields = electedFields(speaker, ip, context);
   if (fields === undefined) return undefined;
   const { group, candidates, refusals } = decision;
   const nameOfLink = new Map(council.links(context.nowMs).map(({ link }) => [link.index, link.name]));

@@ -5,14 +5,15 @@
 import { NODE_LABELS } from "../api/annotations.ts";
 import type { DETECTIONS, READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
+import type { ListDifference } from "../src/base/list-difference.ts";
 import { type Acceptance, acceptConfiguration } from "../src/desired/accept-configuration.ts";
 import { Deriver } from "../src/desired/derive.ts";
 import { FreshEndpoints } from "../src/desired/fresh-endpoints.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
-import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
+import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Decision, MemberView } from "../src/election/decision.ts";
-import { decide } from "../src/election/elect.ts";
+import { Election } from "../src/election/election.ts";
 import { nodesAsMembers } from "../src/election/nodes-as-members.ts";
 import {
   NO_OBSERVED_NODES,
@@ -21,7 +22,6 @@ import {
   observeNodes,
 } from "../src/election/observed-nodes.ts";
 import { buildWord } from "../src/election/own-word.ts";
-import { RankMemory } from "../src/election/rank-memory.ts";
 import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rule-in-force.ts";
 import {
   flagsOf,
@@ -45,7 +45,7 @@ import { type NodeWord, RULES, type Rule } from "../src/election/word.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { type Prefix, prefixesOfRange } from "../src/net/prefix.ts";
-import { type DutyMemory, dutiesOf } from "./duties.ts";
+import { DutyBook } from "./duty-book.ts";
 import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
 import type { SpeakerSettings } from "./speaker-ports.ts";
@@ -53,8 +53,10 @@ import type { SpeakerSettings } from "./speaker-ports.ts";
 export type Readiness = (typeof READY_REASONS)[number];
 
 export interface Verdict {
-  readonly duties: readonly Duty[];
+  /** What is different from before. */
+  readonly duties: ListDifference<Duty>;
   readonly changes: readonly LeaderChange[];
+  readonly budgetLeft: number;
 }
 
 const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
@@ -63,7 +65,7 @@ export class Council {
   readonly #settings: SpeakerSettings;
   readonly #members: MemberViews;
   readonly #cap: Rule;
-  readonly #memory = new RankMemory();
+  readonly #election = new Election();
   #standing: StandingState;
   #links: LinksState;
   #rule: RuleState;
@@ -72,12 +74,15 @@ export class Council {
   #read: ClusterSnapshot | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #refusal: string | undefined;
+  /** Some address was given up, or taken, since the configuration was last judged. */
+  #mayAccept = false;
   #derived: Derived = NOTHING_DERIVED;
   #poolPrefixes: readonly Prefix[] = [];
-  #decisions: readonly Decision[] = [];
+  /** Until every group was decided after it. */
+  #wasReplaced = false;
   #electors: readonly MemberView[] = [];
   readonly #leadership = new LeadershipBook();
-  readonly #dutyMemory: DutyMemory = new WeakMap();
+  readonly #duties = new DutyBook();
   readonly #deriver = new Deriver();
   readonly #fresh = new FreshEndpoints();
   /** What `#derived` is without the marks of fresh endpoints. */
@@ -129,7 +134,30 @@ export class Council {
   }
 
   get decisions(): readonly Decision[] {
-    return this.#decisions;
+    return this.#election.decisions;
+  }
+
+  /** Some decisions are of before: more is to be decided in the next turn. */
+  get isDeciding(): boolean {
+    return !this.#election.isDone || !this.#duties.isDone;
+  }
+
+  /** Some address is answered here that another shall lead, or that may be found to be so in the next turns. */
+  handsOver(answering: ReadonlySet<Ip>): boolean {
+    const { nodeName } = this.#settings;
+    return (
+      this.isDeciding ||
+      this.decisions.some(
+        ({ leader, group }) =>
+          leader !== undefined && leader !== nodeName && group.addresses.some((ip) => answering.has(ip)),
+      )
+    );
+  }
+
+  /** This node has begun or ceased to answer for the address. */
+  answeringChanged(ip: Ip): void {
+    this.#duties.touch(ip);
+    this.#mayAccept = true;
   }
 
   /** Members that the last decisions were made of. */
@@ -156,16 +184,17 @@ export class Council {
   }
 
   /** `announced`: what this node answers for now; under `metallb-1` a configuration must not take the pool from under it. */
-  applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number): void {
+  applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
     this.#read = snapshot;
-    this.#accept(announced, nowMs);
+    this.#accept(announced, nowMs, changed);
     const node = snapshot.nodes.get(this.#settings.nodeName);
     this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
     this.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
-  #accept(announced: ReadonlySet<Ip>, nowMs: number): void {
+  #accept(announced: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
     if (this.#read === undefined) return;
+    this.#mayAccept = false;
     const isWhole = this.#rule.rule === "metallb-1";
     const { snapshot: counted, refusal }: Acceptance = isWhole
       ? acceptConfiguration(this.#snapshot, this.#read, announced)
@@ -173,7 +202,7 @@ export class Council {
     this.#refusal = refusal;
     this.#snapshot = counted;
     const { loadBalancerClass } = this.#settings;
-    this.#judged = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole });
+    this.#judged = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole }, changed);
     this.#derived = this.#fresh.mark(this.#judged, nowMs);
     this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
   }
@@ -216,7 +245,7 @@ export class Council {
     return buildWord(facts, nowMs);
   }
 
-  /** Before the first snapshot nothing is decided: "not read yet" is not "empty". */
+  /** As much as the budget allows; before the first snapshot nothing is decided: "not read yet" is not "empty". */
   decide(view: {
     readonly incarnation: number;
     readonly answering: ReadonlySet<Ip>;
@@ -224,23 +253,27 @@ export class Council {
     /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
     readonly isGone: boolean;
     readonly nowMs: number;
+    /** See `Election`. */
+    readonly budget: number;
+    readonly asked: ReadonlySet<Ip>;
   }): Verdict {
-    const { nowMs } = view;
+    const { nowMs, budget } = view;
     this.stand({ kind: "tick" }, nowMs);
     const others = this.#members.electorate();
     const ruleBefore = this.#rule.rule;
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
     const { rule } = this.#rule;
     // Refused once is not refused for good: the address may have been given up. And each rule reads pools in its own way.
-    if (this.#refusal !== undefined || rule !== ruleBefore) this.#accept(view.answering, nowMs);
+    if ((this.#refusal !== undefined && this.#mayAccept) || rule !== ruleBefore) this.#accept(view.answering, nowMs);
     else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
     const snapshot = this.#snapshot;
-    if (snapshot === undefined) return { duties: [], changes: [] };
+    if (snapshot === undefined) return { duties: { gone: [], come: [] }, changes: [], budgetLeft: budget };
     const self = this.#settings.nodeName;
     const members = this.#electorate(snapshot, others, view.isGone, nowMs);
     this.#electors = members;
     this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
-    this.#decisions = decide(
+    this.#wasReplaced ||= view.wasReplaced;
+    const budgetToGo = this.#election.advance(
       this.#derived.groups,
       {
         rule,
@@ -251,20 +284,25 @@ export class Council {
         ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
         notYetCounted: this.#observed.notYetCounted,
       },
-      this.#memory,
+      budget,
+      view.asked,
     );
-    const changes = this.#leadership.follow(this.#decisions, nowMs);
-    // Nobody announces before it is ready, whatever the rule says of members.
-    if (!flagsOf(this.#standing, nowMs).includes("ready")) return { duties: [], changes };
-    const dutyView = {
-      ...view,
+    const decisions = this.#election.takeChanges();
+    const changes = this.#leadership.follow(decisions, nowMs);
+    const bookView = {
       self,
+      incarnation: view.incarnation,
+      answering: view.answering,
+      wasReplaced: this.#wasReplaced,
       leadership: this.#leadership.byIp,
       ownLabels: this.ownLabels,
-      isOurs: (node: string) => this.#members.isOurs(node),
+      ours: this.#members.ours,
+      // Nobody announces before it is ready, whatever the rule says of members.
+      isReady: flagsOf(this.#standing, nowMs).includes("ready"),
     };
-    const duties = dutiesOf(this.#decisions, dutyView, this.#dutyMemory);
-    return { duties, changes };
+    const { changes: duties, budgetLeft } = this.#duties.follow(decisions, bookView, budgetToGo);
+    if (!this.isDeciding) this.#wasReplaced = false;
+    return { duties, changes, budgetLeft };
   }
 
   #electorate(

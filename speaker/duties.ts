@@ -24,6 +24,8 @@ export interface DutyView {
 /** A decision names its best candidates only; whoever is not among them claims nothing. */
 const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointClass: "any", hash: "f".repeat(64) };
 
+const NO_DUTIES: readonly Duty[] = [];
+
 /** What a decision means for this node, whatever the history: worked out once for each decision. */
 interface Prepared {
   readonly incarnation: number;
@@ -41,40 +43,39 @@ export function dutiesOf(
   view: DutyView,
   memory: DutyMemory = new WeakMap(),
 ): readonly Duty[] {
+  return decisions.flatMap((decision) => dutiesOfOne(decision, view, memory));
+}
+
+export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemory): readonly Duty[] {
+  const { leader, second, group } = decision;
+  const concerns = leader === view.self || second === view.self || group.addresses.some((ip) => view.answering.has(ip));
+  if (!concerns) return NO_DUTIES;
+  const { base, duties: before } = preparedFor(decision, view, memory);
+  // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
+  if (base === undefined) return NO_DUTIES;
   const duties: Duty[] = [];
-  for (const decision of decisions) {
-    const { leader, second, group } = decision;
-    const concerns =
-      leader === view.self || second === view.self || group.addresses.some((ip) => view.answering.has(ip));
-    if (!concerns) continue;
-    const { base, duties: before } = preparedFor(decision, view, memory);
-    // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
-    if (base === undefined) continue;
-    for (const ip of group.addresses) {
-      const role = roleOf(ip, decision, view);
-      if (role === undefined) continue;
-      const previousLeader = role === "lead" ? claimedFrom(ip, view) : undefined;
-      const nextLeader = role === "moved" ? leader : undefined;
-      const sendsClaims = nextLeader === undefined ? undefined : view.isOurs(nextLeader);
-      const known = before.get(ip);
-      const isSame =
-        known?.role === role &&
-        known.previousLeader === previousLeader &&
-        known.nextLeader?.sendsClaims === sendsClaims;
-      const duty: Duty = isSame
-        ? known
-        : {
-            ip,
-            ...base,
-            role,
-            ...(previousLeader === undefined ? {} : { previousLeader }),
-            ...(nextLeader === undefined || sendsClaims === undefined
-              ? {}
-              : { nextLeader: { node: nextLeader, sendsClaims } }),
-          };
-      if (!isSame) before.set(ip, duty);
-      duties.push(duty);
-    }
+  for (const ip of group.addresses) {
+    const role = roleOf(ip, decision, view);
+    if (role === undefined) continue;
+    const previousLeader = role === "lead" ? claimedFrom(ip, view) : undefined;
+    const nextLeader = role === "moved" ? leader : undefined;
+    const sendsClaims = nextLeader === undefined ? undefined : view.isOurs(nextLeader);
+    const known = before.get(ip);
+    const isSame =
+      known?.role === role && known.previousLeader === previousLeader && known.nextLeader?.sendsClaims === sendsClaims;
+    const duty: Duty = isSame
+      ? known
+      : {
+          ip,
+          ...base,
+          role,
+          ...(previousLeader === undefined ? {} : { previousLeader }),
+          ...(nextLeader === undefined || sendsClaims === undefined
+            ? {}
+            : { nextLeader: { node: nextLeader, sendsClaims } }),
+        };
+    if (!isSame) before.set(ip, duty);
+    duties.push(duty);
   }
   return duties;
 }

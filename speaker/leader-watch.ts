@@ -52,10 +52,10 @@ export class LeaderWatch {
   follow(nowMs: number): void {
     const gossip = this.#gossip();
     if (gossip?.fast === undefined) return;
-    const { decisions } = this.#council;
-    if (decisions !== this.#decisions) {
-      this.#decisions = decisions;
-      this.#led = ledBy(decisions);
+    // All of them are gone through: when all are decided, not in every turn until then.
+    if (!this.#council.isDeciding && this.#council.decisions !== this.#decisions) {
+      this.#decisions = this.#council.decisions;
+      this.#led = ledBy(this.#decisions);
     }
     const links = this.#council.links(nowMs);
     const view = this.#viewOf(links, nowMs);

@@ -1,4 +1,5 @@
 /** Who led each address, since when, and who before: history kept beside the pure decisions. */
+import type { ListDifference } from "../src/base/list-difference.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Decision, DecisionReason } from "../src/election/decision.ts";
 import type { Ip } from "../src/net/ip.ts";
@@ -21,31 +22,21 @@ export interface LeaderChange {
 
 export type LeadershipByIp = ReadonlyMap<Ip, Leadership>;
 
-/** An address is in one decision only. Decisions that were given before, by identity, are passed over. */
+/** An address is in one decision only. */
 export class LeadershipBook {
   readonly #byIp = new Map<Ip, Leadership>();
-  #list: readonly Decision[] = [];
-  #decisions: ReadonlySet<Decision> = new Set();
 
   get byIp(): LeadershipByIp {
     return this.#byIp;
   }
 
-  /** Takes all decisions as they are now; what changed. The same decisions again change nothing. */
-  follow(decisions: readonly Decision[], nowMs: number): readonly LeaderChange[] {
-    if (decisions === this.#list) return [];
-    this.#list = decisions;
-    const before = this.#decisions;
-    this.#decisions = new Set(decisions);
-    const news = decisions.filter((decision) => !before.has(decision));
-    // As many as before, and none that is new: the same.
-    if (news.length === 0 && before.size === decisions.length) return [];
-    const decided = new Set(news.flatMap(({ group }) => group.addresses));
-    for (const decision of before) {
-      if (this.#decisions.has(decision)) continue;
-      for (const ip of decision.group.addresses) if (!decided.has(ip)) this.#byIp.delete(ip);
+  /** Takes the decisions that have changed; what changed about leaders. */
+  follow({ gone, come }: ListDifference<Decision>, nowMs: number): readonly LeaderChange[] {
+    if (gone.length > 0) {
+      const decided = new Set(come.flatMap(({ group }) => group.addresses));
+      for (const { group } of gone) for (const ip of group.addresses) if (!decided.has(ip)) this.#byIp.delete(ip);
     }
-    return news.flatMap((decision) => this.#take(decision, nowMs));
+    return come.flatMap((decision) => this.#take(decision, nowMs));
   }
 
   #take({ group, leader, reason }: Decision, nowMs: number): LeaderChange[] {

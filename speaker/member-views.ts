@@ -45,7 +45,8 @@ export class MemberViews {
       name: member.name,
       ...(word === undefined ? {} : { word }),
     }));
-    this.#ours = new Set(this.#present.flatMap(({ member, word }) => (word === undefined ? [] : [member.name])));
+    const ours = this.#present.flatMap(({ member, word }) => (word === undefined ? [] : [member.name]));
+    if (ours.length !== this.#ours.size || !ours.every((name) => this.#ours.has(name))) this.#ours = new Set(ours);
   }
 
   all(): readonly KnownMember[] {
@@ -60,6 +61,11 @@ export class MemberViews {
   /** The others that vote and stand. */
   electorate(): readonly MemberView[] {
     return this.#electorate;
+  }
+
+  /** Who are present and ours; the same set while they are the same. */
+  get ours(): ReadonlySet<string> {
+    return this.#ours;
   }
 
   /** Present, and one of ours: it sends and reads claims. */

@@ -1,4 +1,5 @@
 /** Who says of an address that nobody leads it, so that one speaker does and not all. */
+import { isSameList } from "../src/base/same-list.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { MemberView } from "../src/election/decision.ts";
 import { rankHead } from "../src/election/rank-hash.ts";
@@ -22,7 +23,7 @@ export class Reporters {
     this.#isShort = false;
     const names = members.filter(({ word }) => word?.flags.includes("ready")).map(({ name }) => name);
     names.sort();
-    if (names.length === this.#names.length && names.every((name, index) => name === this.#names[index])) return false;
+    if (isSameList(names, this.#names)) return false;
     this.#names = names;
     this.#reporters = new Map();
     return true;

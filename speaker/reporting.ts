@@ -1,5 +1,6 @@
 /** What a speaker tells when it has settled: whether it is ready, what became of its configuration, what it has to write. */
 import type { Clock, Timer } from "../src/base/clock.ts";
+import { isSameList } from "../src/base/same-list.ts";
 import type { Council, Readiness } from "./council.ts";
 import type { OwnLinks } from "./own-links.ts";
 import { ServiceReports } from "./service-reports.ts";
@@ -45,7 +46,7 @@ export class Reporting {
     if (refusal !== this.#refusal) this.#tell({ kind: "configuration", ...(refusal === undefined ? {} : { refusal }) });
     this.#refusal = refusal;
     // Who is not ready knows less than the others: what it would write might be wrong.
-    if (this.#settings.reportsServices && readiness === "ready") this.#followServices();
+    if (this.#settings.reportsServices && readiness === "ready" && !this.#council.isDeciding) this.#followServices();
   }
 
   close(): void {
@@ -53,7 +54,7 @@ export class Reporting {
   }
 
   #tellMembers(names: readonly string[]): void {
-    if (names.length === this.#members.length && names.every((name, index) => name === this.#members[index])) return;
+    if (isSameList(names, this.#members)) return;
     this.#members = names;
     this.#tell({ kind: "members", names });
   }

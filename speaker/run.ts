@@ -10,6 +10,7 @@ import { type MetricsListeners, openMetricsListeners } from "../src/daemon/metri
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { HttpServer } from "../src/http/app.ts";
+import { inTurns } from "../src/http/in-turns.ts";
 import { openHttpServer } from "../src/http/server.ts";
 import { KubernetesAuthorizer } from "../src/kube/authorizer.ts";
 import { createMetrics, type Metrics } from "../src/metrics/metrics.ts";
@@ -285,7 +286,7 @@ class MainThread {
     this.#metrics.applyStatus(status);
     this.#metrics.applyCounters(totals.counters);
     this.#metrics.observe(totals.timings);
-    return this.#metrics.text();
+    return inTurns(this.#metrics.textParts());
   }
 
   async #readStatus(): Promise<StatusDocument> {

@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { planLinks, type Topology, topologyOf } from "../src/announcer/plan.ts";
 import type { AnnounceLink } from "../src/announcer/ports.ts";
+import { listDifference } from "../src/base/list-difference.ts";
 import type { GroupService, RefusedService } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
@@ -18,6 +19,8 @@ import { leaderlessSentence, refusedSentence } from "./service-sentence.ts";
 
 /** As many as neither thread stalls on. */
 export const CHANGES_AT_ONCE = 500;
+/** Reports that are worked out in one turn: some milliseconds. */
+const SUBJECTS_AT_ONCE = 120;
 
 export interface ReportView {
   readonly decisions: readonly Decision[];
@@ -43,6 +46,9 @@ interface Report {
   readonly report: ServiceReport;
 }
 
+/** What may be said of Services: a decision of its own, a refused one of itself. */
+type Subject = Decision | RefusedService;
+
 const NOTHING: ReportBatch = { changes: [], isEnd: true };
 
 export class ServiceReports {
@@ -50,12 +56,17 @@ export class ServiceReports {
   readonly #reporters = new Reporters();
   #last: ReportView | undefined;
   #topology: Topology = topologyOf([], []);
-  #isComplete = true;
-  /** As they were handed out. */
+  /** As they were handed out, and as they should be. */
   readonly #told = new Map<string, ServiceReport>();
-  /** Of decisions and refusals that stand; those of led ones are made anew when links, labels or the number of members change. */
-  #ofLed = new WeakMap<Decision, readonly Report[]>();
-  readonly #ofLeaderless = new WeakMap<Decision | RefusedService, readonly Report[]>();
+  readonly #wanted = new Map<string, ServiceReport>();
+  /** Services of which the two may differ. */
+  readonly #dirty = new Set<string>();
+  /** What is said of a subject is to be worked out. */
+  readonly #queue = new Set<Subject>();
+  /** The Services of which a subject had something to be said here. */
+  readonly #servicesOf = new Map<Subject, readonly string[]>();
+  /** Of subjects that are gone or in the queue: until all is worked out, what was said of them stands. */
+  readonly #open = new Set<string>();
   /** Fixed when first asked for: a wall clock that is set must not change what was said. */
   #began = new Map<Ip, { readonly atMs: number; readonly wallMs: number }>();
 
@@ -67,73 +78,107 @@ export class ServiceReports {
   follow(view: ReportView): ReportBatch {
     const last = this.#last;
     this.#last = view;
-    const hasSameReporters = !this.#reporters.begin(view.members);
-    if (!hasSameReporters) this.#isComplete = false;
-    const hasSamePlace = last?.links === view.links && last.ownLabels === view.ownLabels;
-    const hasSameDecisions = last?.decisions === view.decisions && last.refused === view.refused;
-    const hasSameCount = last?.members.length === view.members.length;
-    if (hasSamePlace && hasSameDecisions && hasSameCount && this.#isComplete) return NOTHING;
+    this.#takeSubjects(last?.decisions ?? [], view.decisions);
+    this.#takeSubjects(last?.refused ?? [], view.refused);
+    if (this.#reporters.begin(view.members)) {
+      for (const decision of view.decisions) if (decision.leader === undefined) this.#queue.add(decision);
+      for (const service of view.refused) this.#queue.add(service);
+    }
     if (last?.links !== view.links) this.#topology = topologyOf(view.links, []);
+    const hasSamePlace = last?.links === view.links && last.ownLabels === view.ownLabels;
     // How many candidates there are is said of every Service that is led.
-    if (!hasSamePlace || !hasSameCount) this.#ofLed = new WeakMap();
-    return this.#difference(this.#wanted(view));
+    if (!hasSamePlace || last.members.length !== view.members.length) {
+      for (const decision of view.decisions) if (decision.leader === this.#self) this.#queue.add(decision);
+    }
+    if (this.#queue.size === 0 && this.#open.size === 0 && this.#dirty.size === 0) return NOTHING;
+    this.#workOff(view);
+    const changes = this.#difference();
+    return { changes, isEnd: this.#queue.size === 0 && this.#dirty.size === 0 };
   }
 
-  #wanted(view: ReportView): ReadonlyMap<string, ServiceReport> {
-    const wanted = new Map<string, ServiceReport>();
-    const add = ({ service, report }: Report): unknown => wanted.set(service, report);
-    let leaderless = 0;
-    for (const decision of view.decisions) {
-      if (decision.leader === this.#self) this.#led(decision, view).forEach(add);
-      if (decision.leader !== undefined) continue;
-      leaderless++;
-      for (const report of this.#leaderless(decision)) this.#addIfOurs(report, add);
+  #takeSubjects(before: readonly Subject[], now: readonly Subject[]): void {
+    const { gone, come } = listDifference(before, now);
+    for (const subject of gone) {
+      this.#queue.delete(subject);
+      for (const service of this.#servicesOf.get(subject) ?? []) this.#open.add(service);
+      this.#servicesOf.delete(subject);
     }
-    for (const service of view.refused) for (const report of this.#refused(service)) this.#addIfOurs(report, add);
-    this.#reporters.prune(leaderless + view.refused.length);
+    for (const subject of come) this.#queue.add(subject);
+  }
+
+  #workOff(view: ReportView): void {
+    let worked = 0;
+    for (const subject of this.#queue) {
+      if (worked >= SUBJECTS_AT_ONCE) return;
+      const reports = "candidates" in subject ? this.#ofDecision(subject, view) : this.#refused(subject);
+      // The turn's share of hashes is used up.
+      if (reports === undefined) return;
+      worked += reports.length;
+      this.#queue.delete(subject);
+      for (const service of this.#servicesOf.get(subject) ?? []) this.#open.add(service);
+      if (reports.length === 0) this.#servicesOf.delete(subject);
+      else
+        this.#servicesOf.set(
+          subject,
+          reports.map(({ service }) => service),
+        );
+      for (const one of reports) this.#want(one);
+    }
+    for (const service of this.#open) {
+      this.#wanted.delete(service);
+      this.#dirty.add(service);
+    }
+    this.#open.clear();
+    this.#reporters.prune(view.decisions.length + view.refused.length);
     if (this.#began.size > 2 * view.decisions.length + 1_000) this.#began = new Map();
-    return wanted;
   }
 
-  /** While its reporter is not worked out, what was said of a Service stands. */
-  #addIfOurs(candidate: Report, add: (report: Report) => unknown): void {
-    const { service, report } = candidate;
-    const reporter = this.#reporters.of(report.addresses[0] ?? service);
+  /** What says the same as before is given as the same object. */
+  #want({ service, report }: Report): void {
+    this.#open.delete(service);
     const told = this.#told.get(service);
-    if (reporter === this.#self) add(candidate);
-    else if (reporter === undefined && told !== undefined) add({ service, report: told });
+    const isSame = told !== undefined && isDeepStrictEqual(told, report);
+    this.#wanted.set(service, isSame ? told : report);
+    this.#dirty.add(service);
   }
 
-  #difference(wanted: ReadonlyMap<string, ServiceReport>): ReportBatch {
+  #difference(): ServiceReportChange[] {
     const changes: ServiceReportChange[] = [];
-    let isEnd = !this.#reporters.isShort;
-    for (const [service, report] of wanted) {
-      if (this.#told.get(service) === report) continue;
-      if (changes.length === CHANGES_AT_ONCE) {
-        isEnd = false;
-        break;
+    for (const service of this.#dirty) {
+      const report = this.#wanted.get(service);
+      if (this.#told.get(service) === report) {
+        this.#dirty.delete(service);
+        continue;
       }
-      this.#told.set(service, report);
-      changes.push({ service, report });
+      if (changes.length === CHANGES_AT_ONCE) break;
+      this.#dirty.delete(service);
+      if (report === undefined) this.#told.delete(service);
+      else this.#told.set(service, report);
+      changes.push(report === undefined ? { service } : { service, report });
     }
-    for (const service of this.#told.keys()) {
-      if (wanted.has(service)) continue;
-      if (changes.length === CHANGES_AT_ONCE) {
-        isEnd = false;
-        break;
-      }
-      this.#told.delete(service);
-      changes.push({ service });
+    return changes;
+  }
+
+  #ofDecision(decision: Decision, view: ReportView): readonly Report[] | undefined {
+    if (decision.leader === this.#self) return this.#led(decision, view);
+    return decision.leader === undefined ? this.#ours(this.#leaderless(decision)) : [];
+  }
+
+  /** Those that this node is to write; undefined when it cannot be told yet. */
+  #ours(candidates: readonly Report[]): readonly Report[] | undefined {
+    const ours: Report[] = [];
+    for (const candidate of candidates) {
+      const { service, report } = candidate;
+      const reporter = this.#reporters.of(report.addresses[0] ?? service);
+      if (this.#reporters.isShort) return undefined;
+      if (reporter === this.#self) ours.push(candidate);
     }
-    this.#isComplete = isEnd;
-    return { changes, isEnd };
+    return ours;
   }
 
   #led(decision: Decision, view: ReportView): readonly Report[] {
-    const known = this.#ofLed.get(decision);
-    if (known !== undefined) return known;
     const restrictedTo = interfacesOf(decision, view.ownLabels);
-    const reports = reportsOf(decision, (addresses) => {
+    return reportsOf(decision, (addresses) => {
       const links = this.#linksOf(addresses, restrictedTo, view.links);
       if (links.length === 0) return { kind: "no-link", addresses };
       const { since, previousNode } = this.#history(addresses, view);
@@ -149,41 +194,19 @@ export class ServiceReports {
         candidates: view.members.length - decision.refusals.length,
       };
     });
-    return this.#keep(this.#ofLed, decision, reports);
   }
 
   #leaderless(decision: Decision): readonly Report[] {
-    const known = this.#ofLeaderless.get(decision);
-    if (known !== undefined) return known;
     const { reason } = decision;
     const sentence = leaderlessSentence(decision);
-    const reports = reportsOf(decision, (addresses) => ({ kind: "not-announced", addresses, reason, sentence }));
-    return this.#keep(this.#ofLeaderless, decision, reports);
+    return reportsOf(decision, (addresses) => ({ kind: "not-announced", addresses, reason, sentence }));
   }
 
-  #refused(refused: RefusedService): readonly Report[] {
-    const known = this.#ofLeaderless.get(refused);
-    if (known !== undefined) return known;
+  #refused(refused: RefusedService): readonly Report[] | undefined {
     const sentence = refusedSentence(refused);
+    if (sentence === undefined) return [];
     const { addresses, reason } = refused;
-    const service = nameOf(refused);
-    const reports: readonly Report[] =
-      sentence === undefined ? [] : [{ service, report: { kind: "not-announced", addresses, reason, sentence } }];
-    return this.#keep(this.#ofLeaderless, refused, reports);
-  }
-
-  /** What says the same as before is given as the same object. */
-  #keep<Key extends object>(
-    memory: WeakMap<Key, readonly Report[]>,
-    key: Key,
-    reports: readonly Report[],
-  ): readonly Report[] {
-    const kept = reports.map((one) => {
-      const told = this.#told.get(one.service);
-      return told !== undefined && isDeepStrictEqual(told, one.report) ? { service: one.service, report: told } : one;
-    });
-    memory.set(key, kept);
-    return kept;
+    return this.#ours([{ service: nameOf(refused), report: { kind: "not-announced", addresses, reason, sentence } }]);
   }
 
   /** Where the addresses are answered, by the announcer's own plan. */

@@ -30,6 +30,8 @@ export interface SpeakerSettings {
   readonly detectsFast: boolean;
   /** Whether somebody writes down what this node leads, and what nobody does: with the Kubernetes source. */
   readonly reportsServices: boolean;
+  /** What is decided in one turn, in the unit of `Election`; absent: some milliseconds' worth. Tests make few addresses take as many turns as thousands do. */
+  readonly turnBudget?: number;
 }
 
 export interface GossipPorts {

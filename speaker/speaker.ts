@@ -2,7 +2,7 @@
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
 import type { Timer } from "../src/base/clock.ts";
-import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
+import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
@@ -11,23 +11,22 @@ import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-messa
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { Council, earliest, isDue } from "./council.ts";
-import { beginGoodbye, type Departure, departureDeadlineMs, isGone, isOver, startDeparture } from "./departure.ts";
 import { askMembers, FenceGate } from "./fence-gate.ts";
 import { mayChangeDecision } from "./gossip-news.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
+import { Joining } from "./joining.ts";
 import { LeaderWatch } from "./leader-watch.ts";
+import { Leaving } from "./leaving.ts";
 import { MemberViews } from "./member-views.ts";
 import { OwnLinks } from "./own-links.ts";
 import { Reporting } from "./reporting.ts";
+import { Reunion } from "./reunion.ts";
+import { Settling } from "./settling.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
 import { Takeovers } from "./takeovers.ts";
 import { WordTeller } from "./word-teller.ts";
 
-/** A death refuted so soon after a lost member was heard again belongs to a healed partition: only the smaller side settles. */
-const MERGE_WINDOW_MS = 2_000;
-
 export class Speaker {
-  readonly #settings: SpeakerSettings;
   readonly #ports: SpeakerPorts;
   readonly #report: (note: SpeakerNote) => void;
   readonly #members: MemberViews;
@@ -39,27 +38,18 @@ export class Speaker {
   readonly #reporting: Reporting;
   readonly #wordTeller = new WordTeller();
   readonly #answering = new Set<Ip>();
-  readonly #rivals = new Set<string>();
+  readonly #joining = new Joining();
+  readonly #reunion = new Reunion();
+  readonly #leaving = new Leaving();
+  readonly #settling: Settling;
   readonly #fence: FenceGate;
   readonly #watch: LeaderWatch;
-  #knownPeers: readonly Endpoint[] = [];
-  #namedPeers = 0;
-  #isOpen = false;
-  #firstContact: "join-done" | "join-refused" | undefined;
-  #hasNews = false;
-  #isSettling = false;
-  /** Deadlines up to this time were judged. */
-  #settledMs = Number.NEGATIVE_INFINITY;
-  #isDeathRefuted = false;
-  #heardAgainMs = Number.NEGATIVE_INFINITY;
-  #departure: Departure | undefined;
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
   constructor(settings: SpeakerSettings, ports: SpeakerPorts, report: (note: SpeakerNote) => void) {
     const nowMs = ports.clock.nowMs();
-    this.#settings = settings;
     this.#ports = ports;
     this.#report = report;
     this.#members = new MemberViews(settings.nodeName);
@@ -94,9 +84,19 @@ export class Speaker {
             detectsFast: settings.detectsFast,
             tell: (news, atMs) => this.#gossipNews(news, atMs),
             settled: (atMs) => {
-              if (this.#hasNews) this.#settle(atMs);
+              if (this.#settling.hasNews) this.#settling.settle(atMs);
             },
           });
+    this.#settling = new Settling(
+      {
+        settleOnce: (atMs, budget, asked) => this.#settleOnce(atMs, budget, asked),
+        isDeciding: () => this.#council.isDeciding,
+        enter: () => this.#enter(),
+        afterReads: (callback) => this.#afterReads(callback),
+        settled: (atMs) => this.#arm(atMs),
+      },
+      settings.turnBudget,
+    );
   }
 
   get council(): Council {
@@ -128,41 +128,39 @@ export class Speaker {
   setLinks(links: readonly Link[]): void {
     const nowMs = this.#enter();
     this.#council.observeLinks(links, nowMs);
-    this.#settle(nowMs);
+    this.#settling.settle(nowMs);
   }
 
-  applySnapshot(snapshot: ClusterSnapshot): void {
+  applySnapshot(snapshot: ClusterSnapshot, changed?: ChangedKeys): void {
     const nowMs = this.#enter();
-    this.#council.applySnapshot(snapshot, this.#answering, nowMs);
-    this.#settle(nowMs);
+    this.#council.applySnapshot(snapshot, this.#answering, nowMs, changed);
+    this.#settling.settle(nowMs);
   }
 
   /** `named` counts the peers that the user named, whether their addresses are known or not. */
   setPeers(endpoints: readonly Endpoint[], named = endpoints.length): void {
     this.#enter();
-    this.#knownPeers = endpoints;
-    this.#namedPeers = named;
-    if (this.#isOpen) this.#gossip?.command({ kind: "known-peers", endpoints });
+    this.#joining.setPeers(endpoints, named);
+    if (this.#joining.isOpen) this.#gossip?.command({ kind: "known-peers", endpoints });
   }
 
-  /** A packet socket failed, or opened at last. */
   packetProblemsChanged(): void {
-    this.#settle(this.#enter());
+    this.#settling.settle(this.#enter());
   }
 
   setStepDown(isWanted: boolean): void {
     const nowMs = this.#enter();
     this.#council.stand({ kind: "step-down", isWanted }, nowMs);
-    this.#settle(nowMs);
+    this.#settling.settle(nowMs);
   }
 
   /** Says leaving, hands every address over, says goodbye; the note "left" ends it. */
   leave(): void {
-    if (this.#departure !== undefined) return;
+    if (this.#leaving.hasBegun) return;
     const nowMs = this.#enter();
     this.#council.stand({ kind: "leave" }, nowMs);
-    this.#departure = startDeparture(nowMs);
-    this.#settle(nowMs);
+    this.#leaving.begin(nowMs);
+    this.#settling.settle(nowMs);
   }
 
   /** One frame from a packet socket; `frame` is valid during the call. */
@@ -181,6 +179,7 @@ export class Speaker {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#settling.close();
     this.#timer?.cancel();
     this.#reporting.close();
     await this.#gossip?.close();
@@ -193,24 +192,19 @@ export class Speaker {
     return nowMs;
   }
 
-  /** Called within one event of gossip; what the news mean together is judged in `#settle`. */
+  /** Called within one event of gossip; what the news mean together is settled after it. */
   #gossipNews(news: SwimNews, nowMs: number): void {
     this.#enter();
-    this.#hasNews ||= mayChangeDecision(news);
+    if (mayChangeDecision(news)) this.#settling.newsCame();
     switch (news.kind) {
       case "member-changed":
         return this.#takeovers.memberChanged(news.member, news.change, nowMs);
       case "first-contact":
-        if (news.how === "merged") this.#firstContact = "join-done";
-        // A peer that is named but not known by address yet may be there: it is waited for like one that is silent.
-        else if (news.how === "all-refused" || this.#namedPeers === 0) this.#firstContact = "join-refused";
-        return;
+        return this.#joining.contacted(news.how);
       case "heard-again":
-        this.#heardAgainMs = nowMs;
-        this.#rivals.add(news.name);
-        return;
+        return this.#reunion.heardAgain(news.name, nowMs);
       case "refuted":
-        if (news.verdict === "dead") this.#isDeathRefuted = true;
+        if (news.verdict === "dead") this.#reunion.refutedDeath();
         return;
       case "ack-view": {
         const incarnation = this.#gossip?.self.incarnation ?? 0;
@@ -227,14 +221,15 @@ export class Speaker {
         const { from } = news;
         if (from === undefined) return;
         const { messages } = decodeUserMessages(news.payload);
+        const asked = this.#council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : [];
+        if (asked.length > 0) this.#settling.settleFor(new Set(asked), nowMs);
         this.#announcer.handle({ kind: "messages", from, messages }, nowMs);
         return this.#arm(nowMs);
       }
       case "name-conflict":
         return this.#report({ kind: "name-conflict", node: news.member.name, other: news.other.ip });
       case "left":
-        if (this.#departure !== undefined) this.#departure = { ...this.#departure, hasSaidGoodbye: true };
-        return;
+        return this.#leaving.goodbyeSaid();
       case "push-pull-done":
       case "user-state":
       case "proved-alive":
@@ -242,54 +237,50 @@ export class Speaker {
     }
   }
 
-  /** What settling itself brings about (own metadata is news, too) is settled after it, never within it. */
-  #settle(nowMs: number): void {
-    this.#hasNews = true;
-    this.#settledMs = nowMs;
-    if (this.#isSettling) return;
-    this.#isSettling = true;
-    while (this.#hasNews && !this.#isClosed) {
-      this.#hasNews = false;
-      this.#settleOnce(nowMs);
-    }
-    this.#isSettling = false;
-    this.#arm(nowMs);
+  #afterReads(callback: () => void): void {
+    if (this.#gossip === undefined) this.#ports.turns.afterReads(callback);
+    else this.#gossip.afterDrain(callback);
   }
 
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
-  #settleOnce(nowMs: number): void {
+  #settleOnce(nowMs: number, budget: number, asked: ReadonlySet<Ip>): number {
     const links = this.#links.refresh(nowMs);
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
-    const { duties, changes } = this.#council.decide({
+    const { duties, changes, budgetLeft } = this.#council.decide({
       incarnation: this.#gossip?.self.incarnation ?? 1,
       answering: this.#answering,
       wasReplaced,
-      isGone: this.#departure !== undefined && isGone(this.#departure),
+      isGone: this.#leaving.isGone,
       nowMs,
+      budget,
+      asked,
     });
     this.#tellWord(nowMs);
     this.#announcer.setPoolPrefixes(this.#council.poolPrefixes);
     if (links !== undefined) this.#announcer.handle({ kind: "links", links }, nowMs);
     this.#takeovers.begin(changes, nowMs);
-    this.#announcer.handle({ kind: "duties", duties }, nowMs);
-    for (const node of this.#rivals) this.#announcer.handle({ kind: "rival", node }, nowMs);
-    this.#rivals.clear();
+    this.#announcer.handle({ kind: "duty-changes", ...duties }, nowMs);
+    // A claim for what is still led here, but is to be given up, would begin a contest.
+    for (const node of this.#council.isDeciding ? [] : this.#reunion.takeRivals()) {
+      this.#announcer.handle({ kind: "rival", node }, nowMs);
+    }
     this.#watch.follow(nowMs);
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
     this.#reporting.follow();
     this.#depart(nowMs);
+    return budgetLeft;
   }
 
   /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
   #openWhenReady(nowMs: number): void {
-    if (this.#isOpen || !this.#council.hasOpenSockets(nowMs)) return;
+    if (this.#joining.isOpen || !this.#council.hasOpenSockets(nowMs)) return;
     this.#council.stand({ kind: "sockets-open" }, nowMs);
     if (!mayJoin(this.#council.standing)) return;
-    this.#isOpen = true;
+    this.#joining.open();
     this.#tellWord(nowMs);
-    this.#council.stand({ kind: "join-begun", knownPeers: Math.max(this.#knownPeers.length, this.#namedPeers) }, nowMs);
-    this.#gossip?.command({ kind: "known-peers", endpoints: this.#knownPeers });
+    this.#council.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
+    this.#gossip?.command({ kind: "known-peers", endpoints: this.#joining.endpoints });
     this.#gossip?.command({ kind: "open" });
   }
 
@@ -298,10 +289,9 @@ export class Speaker {
     this.#members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
     this.#council.stand({ kind: "members", others: this.#members.electorate() }, nowMs);
     this.#announcer.handle({ kind: "members", members: this.#members.macs() }, nowMs);
-    if (this.#firstContact !== undefined) this.#council.stand({ kind: this.#firstContact }, nowMs);
-    this.#firstContact = undefined;
-    const isReplaced = this.#isDeathRefuted && nowMs - this.#heardAgainMs > MERGE_WINDOW_MS;
-    this.#isDeathRefuted = false;
+    const contact = this.#joining.takeContact();
+    if (contact !== undefined) this.#council.stand({ kind: contact }, nowMs);
+    const isReplaced = this.#reunion.takeReplaced(nowMs);
     if (isReplaced) {
       if (isOwnDeath(this.#council.standing, nowMs)) this.#report({ kind: "refuted-death" });
       this.#council.stand({ kind: "refuted-death" }, nowMs);
@@ -311,11 +301,11 @@ export class Speaker {
 
   /** In a merge the smaller side settles, and stops at once: the greater one has answered all the time. */
   #hasLostMerge(nowMs: number): boolean {
-    return nowMs - this.#heardAgainMs <= MERGE_WINDOW_MS && nowMs < this.#council.standing.settlesUntilMs;
+    return this.#reunion.isMerging(nowMs) && nowMs < this.#council.standing.settlesUntilMs;
   }
 
   #tellWord(nowMs: number): void {
-    if (this.#gossip === undefined || !this.#isOpen) return;
+    if (this.#gossip === undefined || !this.#joining.isOpen) return;
     const command = this.#wordTeller.tell(this.#council.word(nowMs));
     if (command !== undefined) this.#gossip.command(command);
   }
@@ -327,30 +317,20 @@ export class Speaker {
   #announcerNote(note: AnnouncerNote, nowMs: number): void {
     if (note.kind === "armed") this.#answering.add(note.ip);
     if (note.kind === "stopped") this.#answering.delete(note.ip);
+    if (note.kind === "armed" || note.kind === "stopped") this.#council.answeringChanged(note.ip);
     if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
   }
 
   #depart(nowMs: number): void {
-    if (this.#departure === undefined) return;
-    const { decisions } = this.#council;
-    const handsOver = decisions.some(
-      ({ leader, group }) =>
-        leader !== undefined &&
-        leader !== this.#settings.nodeName &&
-        group.addresses.some((ip) => this.#answering.has(ip)),
-    );
-    const departure = beginGoodbye(this.#departure, this.#council.rule.rule, handsOver, nowMs);
-    if (departure !== this.#departure) {
-      this.#departure = departure;
+    if (!this.#leaving.hasBegun) return;
+    const handsOver = this.#council.handsOver(this.#answering);
+    if (this.#leaving.saysGoodbye(this.#council.rule.rule, handsOver, nowMs)) {
       // Who is gone is no candidate any more: the others are elected in the same turn.
-      this.#hasNews = true;
-      if (this.#gossip === undefined) this.#departure = { ...departure, hasSaidGoodbye: true };
+      this.#settling.newsCame();
+      if (this.#gossip === undefined) this.#leaving.goodbyeSaid();
       else this.#gossip.command({ kind: "leave" });
     }
-    if (isOver(this.#departure, handsOver, nowMs) && !this.#departure.isReported) {
-      this.#departure = { ...this.#departure, isReported: true };
-      this.#report({ kind: "left" });
-    }
+    if (this.#leaving.ends(handsOver, nowMs)) this.#report({ kind: "left" });
   }
 
   #nextDeadlineMs(nowMs: number): number {
@@ -358,7 +338,7 @@ export class Speaker {
       this.#announcer.nextDeadlineMs(),
       this.#council.nextDeadlineMs(nowMs),
       this.#fence.deadlineMs,
-      this.#departure === undefined ? undefined : departureDeadlineMs(this.#departure),
+      this.#leaving.deadlineMs,
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
     return Math.min(deadline ?? Number.POSITIVE_INFINITY, nowMs + HEARTBEAT_INTERVAL_MS);
@@ -371,14 +351,11 @@ export class Speaker {
     if (this.#timer !== undefined && this.#timerMs <= atMs) return;
     this.#timer?.cancel();
     this.#timerMs = atMs;
-    this.#timer = this.#ports.clock.schedule(Math.max(0, atMs - nowMs), () => this.#mark());
-  }
-
-  #mark(): void {
-    this.#timer = undefined;
-    this.#timerMs = Number.POSITIVE_INFINITY;
-    if (this.#gossip === undefined) this.#ports.turns.afterReads(() => this.#tick());
-    else this.#gossip.afterDrain(() => this.#tick());
+    this.#timer = this.#ports.clock.schedule(Math.max(0, atMs - nowMs), () => {
+      this.#timer = undefined;
+      this.#timerMs = Number.POSITIVE_INFINITY;
+      this.#afterReads(() => this.#tick());
+    });
   }
 
   #tick(): void {
@@ -390,8 +367,8 @@ export class Speaker {
     this.#fence.expire(nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
-    if (isDue(this.#council.nextDeadlineMs(this.#settledMs), nowMs) || this.#departure !== undefined)
-      this.#settle(nowMs);
+    if (isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
+      this.#settling.settle(nowMs);
     else this.#arm(nowMs);
   }
 }

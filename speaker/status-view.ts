@@ -126,10 +126,9 @@ export function* addressParts(speaker: Speaker, context: StatusContext): Generat
   const { decisions, derived } = speaker.council;
   const known = new Set<Ip>();
   for (let from = 0; from < decisions.length; from += DECISIONS_AT_ONCE) {
-    const states = statesByIp(speaker);
     const part = decisions.slice(from, from + DECISIONS_AT_ONCE).flatMap(({ group }) =>
       group.addresses.flatMap((ip) => {
-        const fields = electedFields(speaker, ip, context, states.get(ip));
+        const fields = electedFields(speaker, ip, context);
         if (fields === undefined) return [];
         known.add(ip);
         const services = group.services
@@ -164,17 +163,13 @@ export function refusedByIp(
   return byIp;
 }
 
-export function statesByIp({ announcer }: Speaker): ReadonlyMap<Ip, AddressState> {
-  return new Map(announcer.addressStates().map((state) => [state.ip, state]));
-}
-
 export function electedFields(
-  speaker: Speaker,
+  { council, announcer }: Speaker,
   ip: Ip,
   { isoOf }: StatusContext,
-  state: AddressState | undefined,
 ): AddressFields | undefined {
-  const leadership = speaker.council.leadership.get(ip);
+  const leadership = council.leadership.get(ip);
+  const state = announcer.addressState(ip);
   if (leadership === undefined) return undefined;
   const { leader, previousLeader, reason, sinceMs } = leadership;
   return {

@@ -74,7 +74,7 @@ async function run(settings: WireSettings): Promise<void> {
     switch (message.kind) {
       case "snapshot": {
         const snapshot = receiver.apply(message.message);
-        if (snapshot !== undefined) speaker.applySnapshot(snapshot);
+        if (snapshot !== undefined) speaker.applySnapshot(snapshot, receiver.changed);
         return;
       }
       case "peers":

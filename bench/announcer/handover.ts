@@ -107,13 +107,15 @@ function move(addresses: readonly Ip[]): void {
   const duties = (role: Duty["role"], node: string, changes: Partial<Duty> = {}): readonly Duty[] =>
     addresses.map((ip) => ({ ip, group: ip, interfaces: [], role, basis: basisOf(node), ...changes }));
   const [oldLeader, newLeader] = [new Node("aa"), new Node("bb")];
-  oldLeader.timed(() => oldLeader.driver.handle({ kind: "duties", duties: duties("lead", "aa") }, 0));
+  oldLeader.timed(() => oldLeader.driver.handle({ kind: "duty-changes", gone: [], come: duties("lead", "aa") }, 0));
   oldLeader.report("leads");
   const nextLeader = { node: "bb", sendsClaims: true };
-  oldLeader.timed(() => oldLeader.driver.handle({ kind: "duties", duties: duties("moved", "aa", { nextLeader }) }, 10));
+  oldLeader.timed(() =>
+    oldLeader.driver.handle({ kind: "duty-changes", gone: [], come: duties("moved", "aa", { nextLeader }) }, 10),
+  );
   oldLeader.report("is to hand over");
   const lead = duties("lead", "bb", { second: "cc", previousLeader: "aa" });
-  newLeader.timed(() => newLeader.driver.handle({ kind: "duties", duties: lead }, 10));
+  newLeader.timed(() => newLeader.driver.handle({ kind: "duty-changes", gone: [], come: lead }, 10));
   newLeader.tickUntil(12);
   const claims = newLeader.payloads.filter(({ to }) => to === "aa");
   newLeader.report("claims");

@@ -56,7 +56,7 @@ const watcher = new LinkWatcher({
     packets.setLinks(links.filter((link) => link.isUsable));
     groups.setLinks(all.map((link) => link.index));
     driver.handle({ kind: "links", links }, clock.nowMs());
-    driver.handle({ kind: "duties", duties: led.map(leads) }, clock.nowMs());
+    driver.handle({ kind: "duty-changes", gone: [], come: led.map(leads) }, clock.nowMs());
   },
 });
 watcher.start();

@@ -1,16 +1,17 @@
-/** How long `decide` takes for 10,000 addresses on 100 nodes (DESIGN §5): prints, judges nothing. `node dist/bench/election/decide.js` */
+/** How long an election takes for 10,000 addresses on 100 nodes (DESIGN §5): prints, judges nothing. `node dist/bench/election/decide.js` */
 import { Deriver } from "../../src/desired/derive.ts";
 import type { ClusterSnapshot, NodeFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
 import type { ElectionView, MemberView } from "../../src/election/decision.ts";
-import { decide } from "../../src/election/elect.ts";
+import { Election } from "../../src/election/election.ts";
 import { rankHash, rankHead } from "../../src/election/rank-hash.ts";
-import { RankMemory } from "../../src/election/rank-memory.ts";
 import { ipOfBigInt, parseIp } from "../../src/net/ip.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 
 const ADDRESSES = 10_000;
 const NODES = 100;
+/** All in one turn. */
+const WHOLE = Number.POSITIVE_INFINITY;
 const NETWORK = parsePrefix("10.0.0.0/8");
 const MAC = parseMac("02:00:00:00:00:01");
 const KEY = parseIp("10.0.0.1");
@@ -87,7 +88,7 @@ function timed<Value>(what: string, run: () => Value): Value {
   return value;
 }
 
-const memory = new RankMemory();
+const election = new Election();
 const RULES = { loadBalancerClass: "", checksAdmission: true };
 const deriver = new Deriver();
 const { groups } = timed("derive", () => deriver.derive(snapshot, RULES));
@@ -97,23 +98,24 @@ timed("the hashes alone, for comparison", () => {
 timed("their heads alone, as ranks need them", () => {
   for (const { key } of groups) for (const name of names) rankHead(name, key);
 });
-timed(`first decision, ${ADDRESSES} x ${NODES - 1}`, () => decide(groups, viewOf(members.slice(1)), memory));
-for (let run = 0; run < 3; run++) timed("nothing changed", () => decide(groups, viewOf(members.slice(1)), memory));
+timed(`first decision, ${ADDRESSES} x ${NODES - 1}`, () => election.advance(groups, viewOf(members.slice(1)), WHOLE));
+for (let run = 0; run < 3; run++)
+  timed("nothing changed", () => election.advance(groups, viewOf(members.slice(1)), WHOLE));
 for (let run = 1; run <= 3; run++) {
-  timed(`a member that was here joins, run ${run}`, () => decide(groups, viewOf(members), memory));
-  timed(`a member dies, run ${run}`, () => decide(groups, viewOf(members.slice(0, -1)), memory));
+  timed(`a member that was here joins, run ${run}`, () => election.advance(groups, viewOf(members), WHOLE));
+  timed(`a member dies, run ${run}`, () => election.advance(groups, viewOf(members.slice(0, -1)), WHOLE));
 }
 for (let run = 1; run <= 3; run++) {
   const newcomer = members.slice(0, 1).map((member) => ({ ...member, name: `new-${run}` }));
   timed(`a member joins for the first time, run ${run}`, () =>
-    decide(groups, viewOf([...members, ...newcomer]), memory),
+    election.advance(groups, viewOf([...members, ...newcomer]), WHOLE),
   );
 }
 for (let run = 1; run <= 3; run++) {
   const changed = members.map((member, index) =>
     index === run && member.word !== undefined ? { ...member, word: { ...member.word, readySeconds: 300 } } : member,
   );
-  timed(`a word changes in what does not count, run ${run}`, () => decide(groups, viewOf(changed), memory));
+  timed(`a word changes in what does not count, run ${run}`, () => election.advance(groups, viewOf(changed), WHOLE));
 }
 const [template] = services;
 for (let run = 1; run <= 3; run++) {
@@ -121,7 +123,10 @@ for (let run = 1; run <= 3; run++) {
   if (facts === undefined) break;
   const name = `one-more-${run}`;
   const addresses = [ipOfBigInt(rangeOfPrefix(NETWORK).first + BigInt(ADDRESSES + run), 4)];
-  const next = { ...snapshot, services: new Map([...services, [name, { ...facts, name, addresses }] as const]) };
+  const next = {
+    ...snapshot,
+    services: new Map([...services, [`default/${name}`, { ...facts, name, addresses }] as const]),
+  };
   const derived = timed(`one Service more: derive, run ${run}`, () => deriver.derive(next, RULES));
-  timed(`one Service more: decide, run ${run}`, () => decide(derived.groups, viewOf(members), memory));
+  timed(`one Service more: decide, run ${run}`, () => election.advance(derived.groups, viewOf(members), WHOLE));
 }

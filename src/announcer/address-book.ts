@@ -2,9 +2,10 @@
  * What this node is for every address that it has a duty for, and the talk with other members about it (DESIGN D8, D9). The only
  * place where a phase changes: by duties, messages, and frames of a new leader.
  */
+import { isSameList } from "../base/same-list.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
-import { Address, claimTargets, isSameDuty, isSameList, phaseFor } from "./address.ts";
+import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
 import { type Claimant, compareClaims } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
@@ -34,7 +35,6 @@ export class AddressBook {
   readonly #nodeName: string;
   readonly #addresses = new Map<Ip, Address>();
   readonly #handover: Handover;
-  #duties: readonly Duty[] = [];
   /** Silent although they have a duty: the same duties again may be a reason to speak. */
   readonly #stopped = new Set<Address>();
   /** Whose duty, phase or plan differ from what the wire was told; those without a duty left among them. */
@@ -56,8 +56,9 @@ export class AddressBook {
     return this.#addresses.get(ip);
   }
 
-  states(): AddressState[] {
-    return [...this.all()].map((address) => address.state(this.#handover.winnerOf(address.ip)?.node));
+  /** Undefined: there is no duty for the address. */
+  stateOf(ip: Ip): AddressState | undefined {
+    return this.#addresses.get(ip)?.state(this.#handover.winnerOf(ip)?.node);
   }
 
   /** Every plan is to be made anew. */
@@ -87,9 +88,14 @@ export class AddressBook {
     return this.#handover.nextDeadlineMs();
   }
 
+  beginTurn(): void {
+    this.#handover.beginTurn();
+  }
+
   /** Claims and questions that are due. */
   speak(nowMs: number): void {
-    this.#messages.push(...this.#handover.due(nowMs));
+    const isLed = ({ ip }: Duty): boolean => this.#addresses.get(ip)?.isArmed === true;
+    this.#messages.push(...this.#handover.due(nowMs, isLed));
   }
 
   /** Winners that do not answer any more silence nobody. */
@@ -102,12 +108,9 @@ export class AddressBook {
 
   /** Says once more to a member that came back what is led here. */
   claimTo(node: string, led: readonly Address[]): void {
-    this.#messages.push(
-      ...claimsOf(
-        this.#nodeName,
-        led.map(({ duty }) => duty),
-        [node],
-      ),
+    this.#handover.tellAgain(
+      node,
+      led.map(({ duty }) => duty),
     );
   }
 
@@ -120,22 +123,20 @@ export class AddressBook {
     if (targets !== undefined) this.#handover.claim(address.duty, targets, nowMs);
   }
 
-  takeDuties(duties: readonly Duty[]): void {
-    const isSame = isSameList(duties, this.#duties);
-    this.#duties = duties;
-    if (isSame) {
-      for (const address of this.#stopped) this.#assign(address, address.duty);
-      return;
-    }
-    const kept = new Set<Ip>();
-    for (const duty of duties) {
-      if (kept.has(duty.ip)) continue;
-      kept.add(duty.ip);
+  /** One duty at most for each address. */
+  changeDuties(gone: readonly Duty[], come: readonly Duty[]): void {
+    const taken = new Set<Ip>();
+    for (const duty of come) {
+      if (taken.has(duty.ip)) continue;
+      taken.add(duty.ip);
       const address = this.#addresses.get(duty.ip) ?? this.#add(duty);
       if (address.phase === "stopped" || !isSameDuty(address.duty, duty)) this.#assign(address, duty);
     }
-    if (kept.size === this.#addresses.size) return;
-    for (const address of this.#addresses.values()) if (!kept.has(address.ip)) this.#withdraw(address);
+    for (const { ip } of gone) {
+      const address = this.#addresses.get(ip);
+      if (address !== undefined && !taken.has(ip)) this.#withdraw(address);
+    }
+    for (const address of this.#stopped) if (!taken.has(address.ip)) this.#assign(address, address.duty);
   }
 
   #add(duty: Duty): Address {

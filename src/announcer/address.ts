@@ -1,4 +1,5 @@
 /** An address with a duty, and what the announcer does about it. */
+import { isSameList } from "../base/same-list.ts";
 import { type Family, familyOf, type Ip, ipBytes } from "../net/ip.ts";
 import { solicitedNodeGroupOf } from "../packet/solicited-node.ts";
 import type { AddressPhase, AddressState, ClaimBasis, Duty } from "./ports.ts";
@@ -104,10 +105,6 @@ export function isSameDuty(a: Duty, b: Duty): boolean {
     isSameList(a.interfaces, b.interfaces) &&
     isSameBasis(a.basis, b.basis)
   );
-}
-
-export function isSameList<Item>(a: readonly Item[], b: readonly Item[]): boolean {
-  return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
 function isSameBasis(a: ClaimBasis, b: ClaimBasis): boolean {

@@ -1,5 +1,5 @@
 /** The announcer (DESIGN D8, D10, D11): duties, links and messages in, frames, groups, filters and messages out. No socket, no clock. */
-import type { Family } from "../net/ip.ts";
+import type { Family, Ip } from "../net/ip.ts";
 import { macAt } from "../net/mac.ts";
 import type { Address } from "./address.ts";
 import { AddressBook } from "./address-book.ts";
@@ -104,8 +104,9 @@ export class Announcer {
     return this.#deadlineMs;
   }
 
-  addressStates(): AddressState[] {
-    return this.#book.states();
+  /** Undefined: there is no duty for the address. */
+  addressState(ip: Ip): AddressState | undefined {
+    return this.#book.stateOf(ip);
   }
 
   counters(): AnnouncerCounters {
@@ -116,8 +117,8 @@ export class Announcer {
     switch (event.kind) {
       case "links":
         return this.#takeLinks(event.links);
-      case "duties":
-        return this.#book.takeDuties(event.duties);
+      case "duty-changes":
+        return this.#book.changeDuties(event.gone, event.come);
       case "members":
         return this.#book.takeMembers(event.members);
       case "messages":
@@ -132,7 +133,7 @@ export class Announcer {
         this.#isMuted = false;
         return;
       case "tick":
-        return;
+        return this.#book.beginTurn();
     }
   }
 

@@ -1,5 +1,5 @@
 /** Carries out what the announcer asks for: frames, groups, filters. The thin shell between the machine and its ports. */
-import type { Family } from "../net/ip.ts";
+import type { Family, Ip } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 import { Announcer } from "./announcer.ts";
 import type { GroupPort, PacketPort } from "./packet-port.ts";
@@ -74,8 +74,9 @@ export class AnnouncerDriver {
     return this.#announcer.nextDeadlineMs();
   }
 
-  addressStates(): readonly AddressState[] {
-    return this.#announcer.addressStates();
+  /** Undefined: there is no duty for the address. */
+  addressState(ip: Ip): AddressState | undefined {
+    return this.#announcer.addressState(ip);
   }
 
   sharedSegments(): readonly SharedSegment[] {

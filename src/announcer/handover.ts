@@ -7,8 +7,11 @@ import type { Duty, HandoverMessage } from "./ports.ts";
 export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
 /** How long a silenced leader waits before it asks the winner again (DESIGN D9: silence for 1 s). */
 export const QUESTION_INTERVAL_MS = 1_000;
-/** Addresses that one call speaks of: the rest follows as soon as sockets were read, for answers may be there that make it needless. */
-export const SPOKEN_AT_ONCE = 250;
+/**
+ * Addresses that are spoken of at one time: some milliseconds of encoding and encryption. The rest follows as soon as sockets were
+ * read, for answers may be there that make it needless.
+ */
+export const SPOKEN_AT_ONCE = 60;
 /** When one that hands over asks for the new leader's claim, in ms after the move: often enough for lossy links, and then never. */
 export const AWAITED_CLAIM_OFFSETS_MS: readonly number[] = [20, 100, 300, 700, 1_500, 3_000, 5_000];
 /** Datagrams that are older than another by more than this do not arrive after it. */
@@ -51,6 +54,11 @@ export class Handover {
   /** Whose "yielded" is still missing for an address, the claims being all sent: they are not walked at every tick. */
   readonly #unheard = new Map<Ip, string>();
   readonly #silences = new Map<Ip, Silence>();
+  /** Members that came back, and what they are to be told is led here, the last first. */
+  readonly #returned = new Map<string, Duty[]>();
+  /** Time that was spoken at last, and what may still be said in the same turn. */
+  #spokenAtMs = Number.NEGATIVE_INFINITY;
+  #left = SPOKEN_AT_ONCE;
 
   constructor(nodeName: string) {
     this.#nodeName = nodeName;
@@ -122,46 +130,74 @@ export class Handover {
     return over.map(([ip]) => ip);
   }
 
-  /** Claims and questions that are due. */
-  due(nowMs: number): Outgoing[] {
+  /** Says once more to a member that came back what is led here. */
+  tellAgain(node: string, duties: readonly Duty[]): void {
+    this.#returned.set(node, duties.toReversed());
+  }
+
+  /** Sockets were read since it was last spoken. */
+  beginTurn(): void {
+    this.#left = SPOKEN_AT_ONCE;
+  }
+
+  /** Claims and questions that are due; `isLed` is asked of what is told again, for that may have waited. */
+  due(nowMs: number, isLed: (duty: Duty) => boolean): Outgoing[] {
+    if (nowMs !== this.#spokenAtMs) this.beginTurn();
+    this.#spokenAtMs = nowMs;
     const claims: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
     for (const [ip, series] of this.#claims) {
+      if (this.#left <= 0) break;
       const lateMs = nowMs - nextClaimMs(series);
       if (lateMs < 0) continue;
-      if (claims.length === SPOKEN_AT_ONCE) break;
       // What a mute has delayed goes on in its own rhythm.
       series.startMs += lateMs;
       series.sent++;
+      this.#left--;
       claims.push(series);
       if (series.sent < CLAIM_OFFSETS_MS.length) continue;
       this.#claims.delete(ip);
       this.#unheard.set(ip, series.to[0]);
     }
-    const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
-    for (const silence of this.#silences.values()) {
-      if (silence.nextMs > nowMs) continue;
-      if (questions.length === SPOKEN_AT_ONCE) break;
-      silence.unanswered++;
-      silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
-      questions.push({ duty: silence.duty, to: [silence.winner.node] });
-    }
-    for (const awaited of this.#awaited.values()) {
-      awaited.startMs ??= nowMs;
-      if (nextQuestionMs(awaited) > nowMs) continue;
-      awaited.asked++;
-      questions.push({ duty: awaited.duty, to: [awaited.nextLeader] });
+    for (const [node, duties] of this.#returned) {
+      while (this.#left > 0 && duties.length > 0) {
+        const duty = duties.pop();
+        if (duty === undefined || !isLed(duty)) continue;
+        this.#left--;
+        claims.push({ duty, to: [node] });
+      }
+      if (duties.length === 0) this.#returned.delete(node);
     }
     return [
       ...byGroup(claims).map(({ to, duties }) => ({ to, message: claimOf(this.#nodeName, duties) })),
-      ...byGroup(questions).map(({ to, duties }) => ({
+      ...byGroup(this.#dueQuestions(nowMs)).map(({ to, duties }) => ({
         to,
         message: { kind: "lead-question" as const, ...addressesOf(duties), node: this.#nodeName },
       })),
     ];
   }
 
+  #dueQuestions(nowMs: number): { readonly duty: Duty; readonly to: readonly string[] }[] {
+    const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
+    for (const silence of this.#silences.values()) {
+      if (silence.nextMs > nowMs) continue;
+      if (this.#left <= 0) break;
+      this.#left--;
+      silence.unanswered++;
+      silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
+      questions.push({ duty: silence.duty, to: [silence.winner.node] });
+    }
+    for (const awaited of this.#awaited.values()) {
+      awaited.startMs ??= nowMs;
+      if (this.#left <= 0 || nextQuestionMs(awaited) > nowMs) continue;
+      this.#left--;
+      awaited.asked++;
+      questions.push({ duty: awaited.duty, to: [awaited.nextLeader] });
+    }
+    return questions;
+  }
+
   nextDeadlineMs(): number | undefined {
-    let nextMs = Number.POSITIVE_INFINITY;
+    let nextMs = this.#returned.size > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
     for (const series of this.#claims.values()) nextMs = Math.min(nextMs, nextClaimMs(series));
     for (const silence of this.#silences.values()) nextMs = Math.min(nextMs, silence.nextMs);
     for (const awaited of this.#awaited.values()) nextMs = Math.min(nextMs, nextQuestionMs(awaited));

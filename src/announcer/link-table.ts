@@ -1,7 +1,7 @@
 /** The node's links as the announcer needs them: what changed, who shares a segment, who may receive. */
+import { isSameList } from "../base/same-list.ts";
 import { type Mac, macBytes } from "../net/mac.ts";
 import { formatPrefix } from "../net/prefix.ts";
-import { isSameList } from "./address.ts";
 import { type SharedSegment, type Topology, topologyOf } from "./plan.ts";
 import type { AnnounceLink } from "./ports.ts";
 import type { ReceivingLink } from "./responder.ts";

@@ -85,8 +85,8 @@ export interface MemberMacs {
 
 export type AnnouncerEvent =
   | { readonly kind: "links"; readonly links: readonly AnnounceLink[] }
-  /** The complete list; what is missing from it is withdrawn. */
-  | { readonly kind: "duties"; readonly duties: readonly Duty[] }
+  /** What is different from before: duties that are gone, and those that are new or stand in another's place. */
+  | { readonly kind: "duty-changes"; readonly gone: readonly Duty[]; readonly come: readonly Duty[] }
   | { readonly kind: "members"; readonly members: readonly MemberMacs[] }
   /** All that one datagram brought. */
   | { readonly kind: "messages"; readonly from: string; readonly messages: readonly HandoverMessage[] }

@@ -1,13 +1,14 @@
 /** What must be led: the snapshot reduced to address groups, or to one reason per Service that has none (DESIGN D3). */
+import { isSameList } from "../base/same-list.ts";
 import { type Ip, parseIp } from "../net/ip.ts";
 import { createdMsOf } from "./creation.ts";
-import { servingOf, slicesByService } from "./endpoints.ts";
-import type { AddressGroup, Derived, GroupService, RefusedService } from "./group.ts";
-import { joinByAddress } from "./join-by-address.ts";
+import { SliceTable, servingOf } from "./endpoints.ts";
+import type { Derived, GroupService, RefusedService } from "./group.ts";
+import { GroupTable, type TableRow } from "./group-table.ts";
+import { changedKeys, hasSameValues } from "./keyed-difference.ts";
 import { selectsNamespaces } from "./pool-admission.ts";
 import { type JudgeRules, ServiceJudge } from "./service-judge.ts";
-import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "./snapshot.ts";
-import { compareText } from "./text-order.ts";
+import type { ChangedKeys, ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "./snapshot.ts";
 
 /** Refusals and groups come in order of age, so that equal snapshots give equal values whatever order they arrived in. */
 export function derive(snapshot: ClusterSnapshot, rules: JudgeRules): Derived {
@@ -17,12 +18,10 @@ export function derive(snapshot: ClusterSnapshot, rules: JudgeRules): Derived {
 /** A Service of the last snapshot: what it was judged by, and what came of it. */
 interface Row {
   readonly facts: ServiceFacts;
-  readonly name: string;
-  readonly createdMs: number;
   readonly slices: readonly EndpointSliceFacts[];
   readonly judge: ServiceJudge;
-  readonly member?: GroupService;
-  readonly refused?: RefusedService;
+  /** The same object while nothing of it has changed. */
+  readonly result: TableRow;
 }
 
 const NO_SLICES: readonly EndpointSliceFacts[] = [];
@@ -35,25 +34,25 @@ export class Deriver {
   #rules: JudgeRules | undefined;
   #snapshot: ClusterSnapshot | undefined;
   #judge: ServiceJudge | undefined;
-  #slices: ReadonlyMap<string, readonly EndpointSliceFacts[]> = new Map();
-  #rows: ReadonlyMap<string, Row> = new Map();
-  /** Keys of the rows, oldest first. */
-  #order: readonly string[] = [];
-  #groups: ReadonlyMap<Ip, AddressGroup> = new Map();
-  #derived: Derived = { groups: [], refused: [] };
+  readonly #slices = new SliceTable();
+  readonly #rows = new Map<string, Row>();
+  readonly #table = new GroupTable();
 
-  derive(snapshot: ClusterSnapshot, rules: JudgeRules): Derived {
+  /** `changed`: since the last snapshot, the same or another one; without it the two are compared. */
+  derive(snapshot: ClusterSnapshot, rules: JudgeRules, changed?: ChangedKeys): Derived {
     const last = this.#snapshot?.source === snapshot.source ? this.#snapshot : undefined;
     this.#snapshot = snapshot;
-    if (this.#judge === undefined || last === undefined || !this.#isJudgedAlike(last, snapshot, rules)) {
-      this.#judge = new ServiceJudge(snapshot, rules);
-    }
+    const isJudgedAlike = last !== undefined && this.#isJudgedAlike(last, snapshot, rules);
+    const judge = isJudgedAlike && this.#judge !== undefined ? this.#judge : new ServiceJudge(snapshot, rules);
+    this.#judge = judge;
     this.#rules = rules;
-    if (last === undefined || !hasSameValues(last.endpointSlices, snapshot.endpointSlices)) {
-      this.#slices = slicesByService(snapshot.endpointSlices.values());
-    }
-    if (this.#takeServices(snapshot, this.#judge)) this.#join();
-    return this.#derived;
+    const isSameMap = last?.endpointSlices === snapshot.endpointSlices;
+    const touched = this.#slices.take(snapshot.endpointSlices, changed?.endpointSlices ?? (isSameMap ? [] : undefined));
+    const keys = isJudgedAlike
+      ? new Set([...(changed?.services ?? changedKeys(last.services, snapshot.services)), ...touched])
+      : undefined;
+    this.#takeServices(keys ?? allKeys(this.#rows, snapshot.services), snapshot, judge);
+    return this.#table.derived;
   }
 
   #isJudgedAlike(last: ClusterSnapshot, next: ClusterSnapshot, rules: JudgeRules): boolean {
@@ -66,65 +65,53 @@ export class Deriver {
     );
   }
 
-  /** Whether anything came of it. */
-  #takeServices({ services, source }: ClusterSnapshot, judge: ServiceJudge): boolean {
-    const before = this.#rows;
-    const rows = new Map<string, Row>();
-    const moved = new Set<string>();
-    let hasChanged = false;
-    for (const [key, facts] of services) {
-      const known = before.get(key);
-      const row = this.#rowOf(facts, known, source, judge);
-      rows.set(key, row);
-      hasChanged ||= row.member !== known?.member || row.refused !== known?.refused;
-      if (row.createdMs !== known?.createdMs) moved.add(key);
+  #takeServices(keys: ReadonlySet<string>, { services, source }: ClusterSnapshot, judge: ServiceJudge): void {
+    const gone: TableRow[] = [];
+    const come: TableRow[] = [];
+    for (const key of keys) {
+      const known = this.#rows.get(key);
+      const facts = services.get(key);
+      const row = facts === undefined ? undefined : this.#rowOf(facts, known, source, judge);
+      if (row === undefined) this.#rows.delete(key);
+      else this.#rows.set(key, row);
+      if (row?.result === known?.result) continue;
+      if (known !== undefined) gone.push(known.result);
+      if (row !== undefined) come.push(row.result);
     }
-    this.#rows = rows;
-    if (moved.size === 0 && rows.size === before.size) return hasChanged;
-    // Nearly in order already, which is what sorting is quickest at.
-    const kept = this.#order.filter((key) => rows.has(key) && !moved.has(key));
-    this.#order = oldestFirst([...kept, ...moved], rows);
-    return true;
+    if (gone.length > 0 || come.length > 0) this.#table.replace(gone, come);
   }
 
   #rowOf(facts: ServiceFacts, known: Row | undefined, source: ClusterSnapshot["source"], judge: ServiceJudge): Row {
-    const name = known?.facts === facts ? known.name : `${facts.namespace}/${facts.name}`;
-    const slices = this.#slices.get(name) ?? NO_SLICES;
+    const { namespace, name } = facts;
+    const slices = this.#slices.byService.get(`${namespace}/${name}`) ?? NO_SLICES;
     if (known?.facts === facts && known.judge === judge && isSameList(known.slices, slices)) return known;
-    const addresses = parsedAddresses(facts);
-    const identity = { namespace: facts.namespace, name: facts.name, addresses };
-    const judged = judge.judge(facts, addresses);
-    const row = { facts, name, createdMs: createdMsOf(facts.createdAt), slices, judge };
-    if (judged.reason !== undefined) {
-      const refused = { ...identity, ...judged };
-      return {
-        ...row,
-        refused: known?.refused !== undefined && isSameRefusal(known.refused, refused) ? known.refused : refused,
-      };
-    }
-    const { externalTrafficPolicy } = facts;
-    const serving = servingOf(facts, this.#slices, source);
-    const member = { ...identity, externalTrafficPolicy, advertisements: judged.advertisements, ...serving };
-    return {
-      ...row,
-      member: known?.member !== undefined && isSameMember(known.member, member) ? known.member : member,
-    };
+    const found = this.#resultOf(facts, known?.result, source, judge);
+    const { result } = known ?? {};
+    const isSame =
+      result?.member === found.member && result?.refused === found.refused && result?.createdMs === found.createdMs;
+    return { facts, slices, judge, result: isSame && result !== undefined ? result : found };
   }
 
-  #join(): void {
-    const members: GroupService[] = [];
-    const refused: RefusedService[] = [];
-    for (const key of this.#order) {
-      const row = this.#rows.get(key);
-      if (row?.member !== undefined) members.push(row.member);
-      if (row?.refused !== undefined) refused.push(row.refused);
+  #resultOf(
+    facts: ServiceFacts,
+    known: TableRow | undefined,
+    source: ClusterSnapshot["source"],
+    judge: ServiceJudge,
+  ): TableRow {
+    const { namespace, name, externalTrafficPolicy } = facts;
+    const addresses = parsedAddresses(facts);
+    const identity = { namespace, name, addresses };
+    const row = { namespace, name, createdMs: createdMsOf(facts.createdAt) };
+    const judged = judge.judge(facts, addresses);
+    if (judged.reason !== undefined) {
+      const refused = { ...identity, ...judged };
+      const isSame = known?.refused !== undefined && isSameRefusal(known.refused, refused);
+      return { ...row, refused: isSame ? known.refused : refused };
     }
-    const groups = joinByAddress(members).map((group) => {
-      const known = this.#groups.get(group.key);
-      return known !== undefined && isSameList(known.services, group.services) ? known : group;
-    });
-    this.#groups = new Map(groups.map((group) => [group.key, group]));
-    this.#derived = { groups, refused };
+    const serving = servingOf(facts, this.#slices.byService, source);
+    const member = { ...identity, externalTrafficPolicy, advertisements: judged.advertisements, ...serving };
+    const isSame = known?.member !== undefined && isSameMember(known.member, member);
+    return { ...row, member: isSame ? known.member : member };
   }
 }
 
@@ -138,28 +125,8 @@ function parsedAddresses(service: ServiceFacts): readonly Ip[] {
   return [...new Set(service.addresses.map(parseIp))].filter((ip) => ip !== undefined);
 }
 
-/** By creation, then namespace/name. */
-function oldestFirst(keys: readonly string[], rows: ReadonlyMap<string, Row>): string[] {
-  const found = keys.map((key) => ({ key, row: rows.get(key) }));
-  found.sort(
-    (a, b) =>
-      (a.row?.createdMs ?? 0) - (b.row?.createdMs ?? 0) ||
-      compareText(a.row?.facts.namespace ?? "", b.row?.facts.namespace ?? "") ||
-      compareText(a.row?.facts.name ?? "", b.row?.facts.name ?? ""),
-  );
-  return found.map(({ key }) => key);
-}
-
-/** Objects, not equal ones: whoever patches a snapshot keeps what did not change. */
-function hasSameValues<Value>(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>): boolean {
-  if (a === b) return true;
-  if (a.size !== b.size) return false;
-  for (const [key, value] of b) if (a.get(key) !== value) return false;
-  return true;
-}
-
-function isSameList<Item>(a: readonly Item[], b: readonly Item[]): boolean {
-  return a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
+function allKeys(rows: ReadonlyMap<string, Row>, services: ClusterSnapshot["services"]): ReadonlySet<string> {
+  return new Set([...rows.keys(), ...services.keys()]);
 }
 
 function isSameRefusal(a: RefusedService, b: RefusedService): boolean {

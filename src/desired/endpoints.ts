@@ -1,4 +1,5 @@
 /** Where a Service is served, from its EndpointSlices (both families pooled). Pure. */
+import { changedKeys } from "./keyed-difference.ts";
 import type { EndpointFacts, EndpointSliceFacts, ServiceFacts, SourceKind } from "./snapshot.ts";
 
 export interface Serving {
@@ -19,18 +20,45 @@ const UNSERVED: Serving = {
 };
 const EVERYWHERE: Serving = { ...UNSERVED, hasServingEndpoint: true, isServedEverywhere: true };
 
-/** Slices by `namespace/name` of their Service. */
-export function slicesByService(
-  slices: Iterable<EndpointSliceFacts>,
-): ReadonlyMap<string, readonly EndpointSliceFacts[]> {
-  const found = new Map<string, EndpointSliceFacts[]>();
-  for (const slice of slices) {
-    const key = `${slice.namespace}/${slice.serviceName}`;
-    const list = found.get(key);
-    if (list === undefined) found.set(key, [slice]);
-    else list.push(slice);
+/** Slices by `namespace/name` of their Service, kept from one snapshot to the next. */
+export class SliceTable {
+  readonly #known = new Map<string, EndpointSliceFacts>();
+  readonly #byService = new Map<string, readonly EndpointSliceFacts[]>();
+
+  get byService(): ReadonlyMap<string, readonly EndpointSliceFacts[]> {
+    return this.#byService;
   }
-  return found;
+
+  /** The Services, by `namespace/name`, of which a slice has changed. `keys`: of the slices that may be others than before. */
+  take(slices: ReadonlyMap<string, EndpointSliceFacts>, keys?: Iterable<string>): ReadonlySet<string> {
+    const touched = new Set<string>();
+    for (const key of keys ?? changedKeys(this.#known, slices)) {
+      const [gone, come] = [this.#known.get(key), slices.get(key)];
+      if (gone !== undefined) touched.add(this.#remove(gone));
+      if (come !== undefined) touched.add(this.#add(come));
+      if (come === undefined) this.#known.delete(key);
+      else this.#known.set(key, come);
+    }
+    return touched;
+  }
+
+  #remove(slice: EndpointSliceFacts): string {
+    const service = serviceOf(slice);
+    const left = (this.#byService.get(service) ?? []).filter((other) => other !== slice);
+    if (left.length === 0) this.#byService.delete(service);
+    else this.#byService.set(service, left);
+    return service;
+  }
+
+  #add(slice: EndpointSliceFacts): string {
+    const service = serviceOf(slice);
+    this.#byService.set(service, [...(this.#byService.get(service) ?? []), slice]);
+    return service;
+  }
+}
+
+function serviceOf({ namespace, serviceName }: EndpointSliceFacts): string {
+  return `${namespace}/${serviceName}`;
 }
 
 /** With the files source a Service that has no slice at all is served on every node (DESIGN D2); a slice without endpoints says "nowhere". */

@@ -2,6 +2,8 @@
  * Under policy Local an endpoint that has just turned ready cannot be reached yet through its node: kube-proxy writes its rules
  * at most once a second (`minSyncPeriod`). Until it has, the node comes after all that serve already (docs/decisions). Pure.
  */
+import { listDifference } from "../base/list-difference.ts";
+import { isSameList } from "../base/same-list.ts";
 import type { AddressGroup, Derived, GroupService } from "./group.ts";
 
 /** One `minSyncPeriod` of kube-proxy (1 s unless configured) and as much again for a busy node. */
@@ -15,50 +17,96 @@ interface Seen {
   readonly untilMs: ReadonlyMap<string, number>;
 }
 
-/** Objects that nothing comes of are passed through: readers tell by identity what changed. */
+/** Objects that nothing comes of are passed through: readers tell by identity what changed. Groups that are as before are not looked at. */
 export class FreshEndpoints {
-  #seen: ReadonlyMap<string, Seen> = new Map();
-  #groups: ReadonlyMap<string, AddressGroup> = new Map();
-  #deadlineMs: number | undefined;
+  #derived: Derived = { groups: [], refused: [] };
+  #marked: Derived = this.#derived;
+  readonly #seen = new Map<string, Seen>();
+  /** Names of the Services that have fresh nodes. */
+  readonly #fresh = new Set<string>();
+  /** What a derived group is with its marks, for those that have any. */
+  readonly #groups = new Map<AddressGroup, AddressGroup>();
 
   /** When the first fresh endpoint stops being fresh; undefined when there is none. */
   get deadlineMs(): number | undefined {
-    return this.#deadlineMs;
+    let deadlineMs: number | undefined;
+    for (const name of this.#fresh) {
+      for (const untilMs of this.#seen.get(name)?.untilMs.values() ?? []) {
+        if (deadlineMs === undefined || untilMs < deadlineMs) deadlineMs = untilMs;
+      }
+    }
+    return deadlineMs;
   }
 
   /** What a Service begins with is not fresh: nobody served it before. */
   mark(derived: Derived, nowMs: number): Derived {
-    const seen = new Map<string, Seen>();
-    const groups = new Map<string, AddressGroup>();
-    const marked = derived.groups.map((group) => {
-      const services = group.services.map((service) => this.#markService(service, seen, nowMs));
-      if (services.every((service, index) => service === group.services[index])) return group;
-      const known = this.#groups.get(group.key);
-      const isKnown = known?.services.every((service, index) => service === services[index]) === true;
-      const found = isKnown && known.services.length === services.length ? known : { ...group, services };
-      groups.set(group.key, found);
-      return found;
-    });
-    this.#seen = seen;
-    this.#groups = groups;
-    const deadlines = [...seen.values()].flatMap(({ untilMs }) => (untilMs === NONE ? [] : [...untilMs.values()]));
-    this.#deadlineMs = deadlines.length === 0 ? undefined : Math.min(...deadlines);
-    return groups.size === 0 ? derived : { ...derived, groups: marked };
+    const { gone, come } = listDifference(this.#derived.groups, derived.groups);
+    const before = new Map<string, AddressGroup>();
+    for (const group of gone) {
+      const known = this.#groups.get(group);
+      if (known !== undefined) before.set(group.key, known);
+      this.#groups.delete(group);
+    }
+    this.#forget(gone, come);
+    const marked = [...this.#groups];
+    let hasChanged = false;
+    for (const group of come) this.#markGroup(group, before.get(group.key), nowMs);
+    for (const [group, known] of marked) hasChanged = this.#markGroup(group, known, nowMs) !== known || hasChanged;
+    if (derived === this.#derived && !hasChanged) return this.#marked;
+    this.#derived = derived;
+    this.#marked =
+      this.#groups.size === 0
+        ? derived
+        : { ...derived, groups: derived.groups.map((group) => this.#groups.get(group) ?? group) };
+    return this.#marked;
   }
 
-  #markService(service: GroupService, seen: Map<string, Seen>, nowMs: number): GroupService {
-    if (service.externalTrafficPolicy !== "Local" || service.isServedEverywhere) return service;
-    const name = `${service.namespace}/${service.name}`;
+  #forget(gone: readonly AddressGroup[], come: readonly AddressGroup[]): void {
+    const kept = new Set(come.flatMap(({ services }) => services.map(nameOf)));
+    for (const { services } of gone) {
+      for (const name of services.map(nameOf)) {
+        if (kept.has(name)) continue;
+        this.#seen.delete(name);
+        this.#fresh.delete(name);
+      }
+    }
+  }
+
+  /** The group with its marks, `known` if they are the same. */
+  #markGroup(group: AddressGroup, known: AddressGroup | undefined, nowMs: number): AddressGroup {
+    const services = group.services.map((service) => this.#markService(service, nowMs));
+    if (isSameList(services, group.services)) {
+      this.#groups.delete(group);
+      return group;
+    }
+    const found = known !== undefined && isSameList(known.services, services) ? known : { ...group, services };
+    this.#groups.set(group, found);
+    return found;
+  }
+
+  #markService(service: GroupService, nowMs: number): GroupService {
+    const name = nameOf(service);
     const known = this.#seen.get(name);
+    if (service.externalTrafficPolicy !== "Local" || service.isServedEverywhere) {
+      this.#seen.delete(name);
+      this.#fresh.delete(name);
+      return service;
+    }
     const untilMs = known === undefined ? NONE : freshUntil(known, service, nowMs);
     let marked = service;
     if (untilMs !== NONE) {
       const isAsBefore = known?.derived === service && known.untilMs.size === untilMs.size;
       marked = isAsBefore ? known.marked : { ...service, freshNodes: new Set(untilMs.keys()) };
     }
-    seen.set(name, { derived: service, marked, untilMs });
+    this.#seen.set(name, { derived: service, marked, untilMs });
+    if (untilMs === NONE) this.#fresh.delete(name);
+    else this.#fresh.add(name);
     return marked;
   }
+}
+
+function nameOf({ namespace, name }: GroupService): string {
+  return `${namespace}/${name}`;
 }
 
 /** A node that served until now has its rule, whether its endpoint was ready or only terminating. */

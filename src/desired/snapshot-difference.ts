@@ -3,7 +3,7 @@
  * applied all together at the end mark. Plain values for postMessage. Pure, but for the receiver's own state.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { ClusterSnapshot } from "./snapshot.ts";
+import type { ChangedKeys, ClusterSnapshot } from "./snapshot.ts";
 
 export const MESSAGE_OBJECTS = 500;
 export const MESSAGE_BYTES = 256 * 1_024;
@@ -39,11 +39,20 @@ export function diffSnapshots(previous: ClusterSnapshot | undefined, next: Clust
   }));
 }
 
-/** Puts messages together again; one for each sender, in order. */
+/**
+ * Puts messages together again; one for each sender, in order. Its maps of Services and slices are changed in place, because
+ * copying thousands costs milliseconds: a snapshot counts until the next one.
+ */
 export class SnapshotReceiver {
   #current: ClusterSnapshot | undefined;
   #changes: SnapshotChange[] = [];
   #isReset = false;
+  #changed: ChangedKeys | undefined;
+
+  /** What is different from the snapshot before, of the last one that was given; undefined: anything may be. */
+  get changed(): ChangedKeys | undefined {
+    return this.#changed;
+  }
 
   /** The new snapshot at an end mark, undefined before. */
   apply(message: SnapshotMessage): ClusterSnapshot | undefined {
@@ -55,6 +64,10 @@ export class SnapshotReceiver {
     if (!message.isEnd) return undefined;
     const base = this.#isReset ? undefined : this.#current;
     this.#current = patched(base, message.source, this.#changes);
+    const keysOf = (kind: Kind): ReadonlySet<string> =>
+      new Set(this.#changes.filter((change) => change.kind === kind).map(({ key }) => key));
+    this.#changed =
+      base === undefined ? undefined : { services: keysOf("services"), endpointSlices: keysOf("endpointSlices") };
     this.#changes = [];
     this.#isReset = false;
     return this.#current;
@@ -107,7 +120,10 @@ function patched(
   // One map type for all kinds: a change's kind says which facts it carries. Nothing is copied of a kind without changes.
   const copies = new Map<Kind, Map<string, unknown>>();
   for (const { kind, key, facts } of changes) {
-    const copy = copies.get(kind) ?? new Map<string, unknown>(base?.[kind]);
+    const known = base?.[kind];
+    const isInPlace = known !== undefined && (kind === "services" || kind === "endpointSlices");
+    // It was made here.
+    const copy = copies.get(kind) ?? (isInPlace ? (known as Map<string, unknown>) : new Map<string, unknown>(known));
     copies.set(kind, copy);
     if (facts === undefined) copy.delete(key);
     else copy.set(key, facts);

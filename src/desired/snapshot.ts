@@ -95,6 +95,12 @@ export interface NodeFacts {
 
 export type SourceKind = "kubernetes" | "files";
 
+/** Services and slices, by key, that are others than in the snapshot before. Who has both can do without comparing them. */
+export interface ChangedKeys {
+  readonly services: ReadonlySet<string>;
+  readonly endpointSlices: ReadonlySet<string>;
+}
+
 /** A complete reading. "Not read yet" is the absence of a snapshot, never an empty one. Keys: name, or namespace/name. */
 export interface ClusterSnapshot {
   readonly source: SourceKind;

@@ -3,13 +3,11 @@
  * (DESIGN D3, budgets). A cache: what it holds never changes an answer. Owned by one caller of `decide`.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { AddressGroup } from "../desired/group.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Decision } from "./decision.ts";
 import type { Verdicts } from "./eligibility.ts";
 import { ProfileMemory } from "./profile.ts";
 import { rankHash, rankHead } from "./rank-hash.ts";
-import type { Rule } from "./word.ts";
 
 /** Nodes that are gone are kept for their return until they outnumber the living by so many. */
 const GONE_NODES_KEPT = 16;
@@ -26,23 +24,24 @@ export interface KeyRanks {
   last?: { readonly verdicts: Verdicts; readonly decision: Decision };
 }
 
-interface LastDecisions {
-  readonly groups: readonly AddressGroup[];
-  readonly rule: Rule;
-  readonly generation: number;
-  readonly prefixes: string;
-  readonly examples: readonly { readonly group: AddressGroup; readonly verdicts: Verdicts }[];
-  readonly decisions: readonly Decision[];
-}
-
 export class RankMemory {
   readonly profiles = new ProfileMemory();
   readonly #slots = new Map<string, number>();
   readonly #names: string[] = [];
   #ranks = new Map<Ip, KeyRanks>();
   #generation = 0;
-  #verdicts: ReadonlyMap<string, Verdicts> = new Map();
-  #last: LastDecisions | undefined;
+  #verdicts = new Map<string, Verdicts>();
+  #hashes = 0;
+
+  /** Changes when nodes get numbers. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /** How many hashes were worked out for ranks so far: what takes most of a first decision's time. */
+  get hashes(): number {
+    return this.#hashes;
+  }
 
   /** Numbers the nodes; `ranksOf` orders at least these. */
   slotsOf(nodes: readonly string[]): readonly number[] {
@@ -69,46 +68,23 @@ export class RankMemory {
 
   /** The verdicts of last time if they are equal, so that equal can be told by identity. */
   sameVerdicts(profile: string, verdicts: Verdicts): Verdicts {
-    const before = this.#verdicts.get(profile);
-    if (before === undefined) return verdicts;
-    if (isDeepStrictEqual(before, verdicts)) return before;
-    return isDeepStrictEqual(before.refusals, verdicts.refusals)
-      ? { ...verdicts, refusals: before.refusals }
-      : verdicts;
+    const same = keptFrom(this.#verdicts.get(profile), verdicts);
+    this.#verdicts.set(profile, same);
+    return same;
   }
 
-  /** The decisions of last time, if they were about the same groups and `judge` finds the same of one group of each profile. */
-  sameDecisions(
-    groups: readonly AddressGroup[],
-    rule: Rule,
-    judge: (group: AddressGroup) => Verdicts,
-  ): readonly Decision[] | undefined {
-    const last = this.#last;
-    if (last?.groups !== groups || last.rule !== rule) return undefined;
-    if (last.generation !== this.#generation || last.prefixes !== this.profiles.prefixes) return undefined;
-    for (const { group, verdicts } of last.examples) if (judge(group) !== verdicts) return undefined;
-    return last.decisions;
-  }
-
-  keep(
-    groups: readonly AddressGroup[],
-    rule: Rule,
-    decisions: readonly Decision[],
-    examples: readonly { readonly group: AddressGroup; readonly verdicts: Verdicts }[],
-  ): void {
-    this.#last = { groups, rule, decisions, examples, generation: this.#generation, prefixes: this.profiles.prefixes };
-  }
-
-  /** Forgets everything but what the last decisions used. */
-  prune(keys: ReadonlySet<Ip>, verdicts: ReadonlyMap<string, Verdicts>): void {
-    this.#verdicts = verdicts;
-    this.profiles.prune(keys.size);
-    if (this.#ranks.size <= keys.size) return;
-    for (const key of this.#ranks.keys()) if (!keys.has(key)) this.#ranks.delete(key);
+  /** Forgets keys and profiles that are not in use, once there are many. */
+  prune(keys: () => ReadonlySet<Ip>, groups: number): void {
+    this.profiles.prune(groups);
+    if (this.#verdicts.size > 2 * groups + 1_000) this.#verdicts = new Map();
+    if (this.#ranks.size <= 2 * groups + 1_000) return;
+    const used = keys();
+    for (const key of this.#ranks.keys()) if (!used.has(key)) this.#ranks.delete(key);
   }
 
   #complete(key: Ip, ranks: KeyRanks): void {
     const isNew = ranks.order.length === 0;
+    this.#hashes += this.#names.length - ranks.heads.length;
     for (let slot = ranks.heads.length; slot < this.#names.length; slot++) {
       ranks.heads.push(rankHead(this.#names[slot] ?? "", key));
       if (!isNew) this.#insert(key, ranks, slot);
@@ -159,4 +135,10 @@ export class RankMemory {
     this.#verdicts = new Map();
     this.#generation++;
   }
+}
+
+function keptFrom(before: Verdicts | undefined, verdicts: Verdicts): Verdicts {
+  if (before === undefined) return verdicts;
+  if (isDeepStrictEqual(before, verdicts)) return before;
+  return isDeepStrictEqual(before.refusals, verdicts.refusals) ? { ...verdicts, refusals: before.refusals } : verdicts;
 }

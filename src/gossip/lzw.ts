@@ -24,7 +24,7 @@ export function compressLzw(input: Uint8Array): Uint8Array {
 }
 
 function writeCodes(input: Uint8Array, codes: CodeWriter): void {
-  const table = new PairTable();
+  table.clear();
   let code = input[0] ?? 0;
   for (let index = 1; index < input.length; index++) {
     const byte = input[index] ?? 0;
@@ -67,6 +67,9 @@ class PairTable {
     this.#slots.fill(0);
   }
 }
+
+/** One for all: of its 64 KiB a message uses little, and to make it anew costs more than to compress a datagram. */
+const table = new PairTable();
 
 function slotOf(pair: number): number {
   return ((pair >>> 12) ^ pair) % SLOTS;

@@ -1,16 +1,19 @@
 /** The HTTP face of one speaker (DESIGN D17). It reads and shows; the only order it takes is to step down, from this host alone. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type AddressDocument, AddressSchema } from "../../api/address.ts";
-import { type StatusDocument, StatusSchema } from "../../api/status.ts";
+import type { StatusDocument } from "../../api/status.ts";
 import type { Log } from "../base/log.ts";
 import { type Ip, parseIp } from "../net/ip.ts";
 import { formatAddress } from "./address-text.ts";
 import { createApp, type HttpServer, objectionTo, openListener } from "./app.ts";
 import { within } from "./deadline.ts";
 import { compileCheck } from "./document-check.ts";
+import { inTurns } from "./in-turns.ts";
+import { prefersJson } from "./negotiation.ts";
 import { openApiDocument } from "./openapi.ts";
 import { JSON_TYPE, METRICS_TYPE, sendDocument, sendProblem, sendText } from "./replies.ts";
-import { formatStatus } from "./status-text.ts";
+import { createStatusCheck, jsonParts } from "./status-parts.ts";
+import { formatStatusParts } from "./status-text.ts";
 
 /** What the speaker shows, asked for at each request. */
 export interface Faces {
@@ -54,13 +57,14 @@ export function createHttpServer(faces: Faces, log: Log, deadlineMs = DEADLINE_M
 }
 
 function addStatusRoutes(app: FastifyInstance, faces: Faces, deadlineMs: number): void {
-  const checkStatus = compileCheck("status", StatusSchema);
+  const checkStatus = createStatusCheck();
   const checkAddress = compileCheck("address", AddressSchema);
 
   app.get("/status", async (request, reply) => {
     const status = await within(deadlineMs, faces.readStatus());
-    checkStatus(status);
-    return sendDocument(request, reply, status, formatStatus);
+    await inTurns(checkStatus(status));
+    if (!prefersJson(request.headers.accept)) return sendText(reply, await inTurns(formatStatusParts(status)));
+    return reply.type(JSON_TYPE).send(await inTurns(jsonParts(status)));
   });
 
   app.get<{ Params: { ip: string } }>("/status/addresses/:ip", async (request, reply) => {

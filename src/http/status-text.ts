@@ -1,18 +1,22 @@
 /** `/status` as aligned text: who leads what comes last, where a terminal shows it. Pure: ages are counted up to the document's own time. */
 import type { StatusDocument } from "../../api/status.ts";
-import { formatAge, formatTable, printable } from "./table.ts";
+import { formatAge, formatTable, formatTableParts, printable } from "./table.ts";
 
 export function formatStatus(status: StatusDocument): string {
-  return [
+  return [...formatStatusParts(status)].join("");
+}
+
+/** The same in parts of some milliseconds, for there may be thousands of addresses. */
+export function* formatStatusParts(status: StatusDocument): Generator<string, void, undefined> {
+  const heads = [
     formatHead(status),
     formatSources(status),
     formatWrites(status),
     formatMembers(status),
     formatLinks(status),
-    formatAddresses(status),
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+  ];
+  for (const part of heads) if (part !== "") yield `${part}\n`;
+  yield* formatAddresses(status);
 }
 
 const OFF_TEXT: Readonly<Record<StatusDocument["gossip"]["detection"], string>> = {
@@ -139,11 +143,12 @@ function formatLinks({ links }: StatusDocument): string {
   return table + problems.join("");
 }
 
-function formatAddresses({ addresses, at }: StatusDocument): string {
-  if (addresses.length === 0) return "no addresses\n";
-  return formatTable(
+function* formatAddresses({ addresses, at }: StatusDocument): Generator<string, void, undefined> {
+  if (addresses.length === 0) yield "no addresses\n";
+  yield* formatTableParts(
     ["ADDRESS", "LEADER", "HERE", "REASON", "FOR", "BEFORE", "ANSWERED", "SERVICES"],
-    addresses.map((address) => [
+    addresses,
+    (address) => [
       address.address,
       address.leader ?? "-",
       address.state,
@@ -152,6 +157,6 @@ function formatAddresses({ addresses, at }: StatusDocument): string {
       address.previousLeader ?? "-",
       String(address.requestsAnswered),
       address.services.join(" "),
-    ]),
+    ],
   );
 }

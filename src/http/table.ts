@@ -1,21 +1,40 @@
 /** Aligned plain text for a terminal. Pure. */
 
+/** Some milliseconds of them. */
+const ROWS_AT_ONCE = 500;
+
 /** Columns two spaces apart, each as wide as its widest cell, no spaces at the ends of lines. Empty without rows. */
 export function formatTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return "";
-  const lines = [heads, ...rows].map((cells) => cells.map(printable));
-  const widths = heads.map((_, column) =>
-    lines.reduce((width, cells) => Math.max(width, cells[column]?.length ?? 0), 0),
-  );
-  return lines
-    .map(
-      (cells) =>
-        `${cells
-          .map((cell, i) => cell.padEnd(widths[i] ?? 0))
-          .join("  ")
-          .trimEnd()}\n`,
-    )
-    .join("");
+  return [...formatTableParts(heads, rows, (cells) => cells)].join("");
+}
+
+/** The same of thousands of rows, in parts; some are empty, because no line can be written before all widths are known. */
+export function* formatTableParts<Row>(
+  heads: readonly string[],
+  rows: readonly Row[],
+  cellsOf: (row: Row) => readonly string[],
+): Generator<string, void, undefined> {
+  if (rows.length === 0) return;
+  const lines = [heads.map(printable)];
+  const widths = heads.map(({ length }) => length);
+  for (const row of rows) {
+    const cells = cellsOf(row).map(printable);
+    for (const [column, { length }] of cells.entries()) widths[column] = Math.max(widths[column] ?? 0, length);
+    if (lines.push(cells) % ROWS_AT_ONCE === 0) yield "";
+  }
+  for (let from = 0; from < lines.length; from += ROWS_AT_ONCE) {
+    yield lines
+      .slice(from, from + ROWS_AT_ONCE)
+      .map((cells) => `${joined(cells, widths)}\n`)
+      .join("");
+  }
+}
+
+function joined(cells: readonly string[], widths: readonly number[]): string {
+  return cells
+    .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+    .join("  ")
+    .trimEnd();
 }
 
 /** Names come from other hosts: a control character in one must not steer the reader's terminal. */

@@ -5,8 +5,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { ADDRESS_STATES, MEMBER_STATES } from "../../api/reasons.ts";
 import type { StatusDocument } from "../../api/status.ts";
+import { formatAddressSeries, OWN_SERIES } from "./address-series.ts";
 import type { CountsByReason, Timings, WireCounters } from "./counters.ts";
-import { createMetallbSeries } from "./metallb-series.ts";
+import { METALLB_SERIES } from "./metallb-series.ts";
 import { createWatchSeries } from "./watch-series.ts";
 import { createWriteSeries } from "./write-series.ts";
 
@@ -23,8 +24,8 @@ export interface Metrics {
   applyStatus(status: StatusDocument): void;
   applyCounters(counters: WireCounters): void;
   observe(timings: Timings): void;
-  /** Prometheus' text format, version 0.0.4. */
-  text(): Promise<string>;
+  /** Prometheus' text format, version 0.0.4, in parts of some milliseconds. */
+  textParts(): AsyncIterable<string>;
 }
 
 /** From the fast path's 50 ms to memberlist's own 24 s (DESIGN D7, §5). */
@@ -34,10 +35,23 @@ export function createMetrics(setup: MetricsSetup): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   createProcessGauges(registry, setup);
-  const applyStatus = createStatusGauges(registry);
+  const applyToGauges = createStatusGauges(registry);
+  let applied: StatusDocument | undefined;
   const applyCounters = createCounters(registry, setup);
   const observe = createHistograms(registry);
-  return { applyStatus, applyCounters, observe, text: () => registry.metrics() };
+  return {
+    applyStatus: (status) => {
+      applyToGauges(status);
+      applied = status;
+    },
+    applyCounters,
+    observe,
+    textParts: async function* () {
+      const status = applied ?? { node: "", addresses: [] };
+      yield `${(await registry.metrics()).trimEnd()}\n`;
+      yield* formatAddressSeries([...OWN_SERIES, ...METALLB_SERIES], status);
+    },
+  };
 }
 
 function createProcessGauges(registry: Registry, setup: MetricsSetup): void {
@@ -59,18 +73,6 @@ function createProcessGauges(registry: Registry, setup: MetricsSetup): void {
 
 function createStatusGauges(registry: Registry): (status: StatusDocument) => void {
   const registers = [registry];
-  const leader = new Gauge({
-    name: "arpeggio_announcer_leader",
-    help: "1 for each address that this node answers for; absent for others.",
-    labelNames: ["address"],
-    registers,
-  });
-  const answered = new Counter({
-    name: "arpeggio_announcer_requests_answered_total",
-    help: "ARP and Neighbor Discovery requests answered, of addresses that this node answers for.",
-    labelNames: ["address"],
-    registers,
-  });
   const addresses = new Gauge({
     name: "arpeggio_election_addresses",
     help: "Addresses by what this node does for them.",
@@ -96,21 +98,12 @@ function createStatusGauges(registry: Registry): (status: StatusDocument) => voi
     registers,
   });
 
-  const applyMetallbSeries = createMetallbSeries(registry);
   const applyWatchSeries = createWatchSeries(registry);
   const applyWriteSeries = createWriteSeries(registry);
 
   return (status) => {
-    applyMetallbSeries(status);
     applyWatchSeries(status);
     applyWriteSeries(status);
-    leader.reset();
-    answered.reset();
-    for (const { address, state, requestsAnswered } of status.addresses) {
-      if (state !== "leading" && state !== "handing-over") continue;
-      leader.set({ address }, 1);
-      answered.inc({ address }, requestsAnswered);
-    }
     for (const state of ADDRESS_STATES) addresses.set({ state }, countOf(status.addresses, state));
     for (const state of MEMBER_STATES) members.set({ state }, countOf(status.members, state));
     ready.set(status.ready.isReady ? 1 : 0);

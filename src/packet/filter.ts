@@ -270,7 +270,7 @@ function isInside(ranges: readonly Branch[], word: number): boolean {
   return range !== undefined && word <= range.hi;
 }
 
-/** The addresses of the family as entries, in ascending order. */
+/** The addresses of the family as entries, in ascending order; IPv4 neighbours are one entry. */
 function sortedHosts({ family, addresses }: WantedPackets): Entry[] {
   const own = addresses.filter((ip) => familyOf(ip) === family);
   if (family === 6) {
@@ -278,7 +278,13 @@ function sortedHosts({ family, addresses }: WantedPackets): Entry[] {
   }
   // By far the most addresses are of this kind, and sorting plain words costs a tenth.
   const words = Uint32Array.from(own, ipv4ToNumber).toSorted();
-  return Array.from(words, (word) => ({ words: NO_WORDS, lo: word, hi: word }));
+  const entries: Entry[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const lo = words[at] ?? 0;
+    while (at + 1 < words.length && (words[at + 1] ?? 0) - (words[at] ?? 0) <= 1) at++;
+    entries.push({ words: NO_WORDS, lo, hi: words[at] ?? lo });
+  }
+  return entries;
 }
 
 /** By the first address; both have equally many words before it, or one is the prefix of a shorter path. */
@@ -311,6 +317,10 @@ function holdsAny(prefix: Entry, hosts: readonly Entry[]): boolean {
     if (host !== undefined && compareEntries(host, prefix) < 0) low = middle + 1;
     else high = middle;
   }
+  // Neighbours that begin before the prefix may reach into it.
+  const before = hosts[low - 1];
+  if (before !== undefined && before.lo !== before.hi && prefix.words.length === 0 && before.hi >= prefix.lo)
+    return true;
   const first = hosts[low];
   if (first === undefined || prefix.words.some((word, index) => word !== first.words[index])) return false;
   return (first.words[prefix.words.length] ?? first.lo) <= prefix.hi;

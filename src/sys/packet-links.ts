@@ -24,7 +24,7 @@ export interface PacketLinksOptions {
   onFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void;
   /** Before the answers to a batch leave: the receiver may discard them. */
   onBatchEnd?(): void;
-  /** problems() may say something else now. */
+  /** problems() says something else now. */
   onProblems?(): void;
 }
 
@@ -75,6 +75,8 @@ export class PacketLinks {
   /** Learned from refusals: net.core.optmem_max is one for the machine. */
   #maxInstructions = MAX_FILTER_INSTRUCTIONS;
   #discards = 0;
+  /** What problems() said when it was last told of. */
+  #told = "[]";
   #retry: Timer | undefined;
   #isClosed = false;
 
@@ -265,10 +267,13 @@ export class PacketLinks {
 
   #noteProblems(): void {
     if (this.#isClosed) return;
-    const hasProblem = this.#all().some((endpoint) => endpoint.problem !== undefined);
-    if (hasProblem && this.#retry === undefined) {
+    const problems = this.problems();
+    if (problems.length > 0 && this.#retry === undefined) {
       this.#retry = this.#options.clock.schedule(RETRY_DELAY_MS, () => this.#retryAll());
     }
+    const text = JSON.stringify(problems);
+    if (text === this.#told) return;
+    this.#told = text;
     this.#options.onProblems?.();
   }
 

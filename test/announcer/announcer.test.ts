@@ -179,7 +179,7 @@ describe("Announcer and its links", () => {
     expect(rig.links(link(1), link(2)).filter((line) => line.startsWith("filter"))).to.deep.equal([
       "filter eth1 [203.0.113.9]",
     ]);
-    expect(rig.announcer.addressStates()[0]?.answeredOn).to.deep.equal([1, 2]);
+    expect(rig.states()[0]?.answeredOn).to.deep.equal([1, 2]);
   });
 });
 

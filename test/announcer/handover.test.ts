@@ -134,7 +134,7 @@ describe("the old leader of a planned move", () => {
       [20, 100, 300, 700, 1_500, 3_000, 5_000].map((atMs) => `${atMs}: lead-question to n2: 192.0.2.10`),
     );
     expect(rig.receive(1, REQUEST).verdict).to.equal("answered");
-    expect(rig.announcer.addressStates()).to.deep.include.members([
+    expect(rig.states()).to.deep.include.members([
       {
         ip: VIP,
         role: "moved",
@@ -249,7 +249,7 @@ describe("a claim for an address that is led here", () => {
     const rig = leadingRig();
     expect(say(rig, claim("n2", better))).to.deep.equal(["stopped 192.0.2.10 claimed", "yielded to n2: 192.0.2.10"]);
     expect(rig.receive(1, REQUEST).verdict).to.equal("not-answered-here");
-    expect(rig.announcer.addressStates()[0]).to.include({ role: "lead", phase: "stopped", silencedBy: "n2" });
+    expect(rig.states()[0]).to.include({ role: "lead", phase: "stopped", silencedBy: "n2" });
   });
   it("is answered by our own claim when it is worse, and changes nothing else", () => {
     const rig = leadingRig();

@@ -42,13 +42,13 @@ class Node {
 
   lead(changes: Partial<Duty>): void {
     const duties = ADDRESSES.map((address) => duty(address, "lead", { group: address, ...changes }));
-    this.driver.handle({ kind: "duties", duties }, this.nowMs);
+    this.driver.handle({ kind: "duty-changes", gone: [], come: duties }, this.nowMs);
   }
 
   handOverTo(node: string): void {
     const changes = { nextLeader: { node, sendsClaims: true } };
     const duties = ADDRESSES.map((address) => duty(address, "moved", { group: address, ...changes }));
-    this.driver.handle({ kind: "duties", duties }, this.nowMs);
+    this.driver.handle({ kind: "duty-changes", gone: [], come: duties }, this.nowMs);
   }
 
   hear(from: string, bytes: Uint8Array): void {

@@ -60,7 +60,7 @@ class Pair {
 
   answering(): string[] {
     return Object.entries(this.nodes)
-      .filter(([, rig]) => rig.announcer.addressStates().some(({ answeredOn }) => answeredOn.length > 0))
+      .filter(([, rig]) => rig.states().some(({ answeredOn }) => answeredOn.length > 0))
       .map(([name]) => name);
   }
 

@@ -7,13 +7,13 @@ import { familyOf, type Ip } from "../../src/net/ip.ts";
 import { buildArpAnnouncement, buildArpRequest, decodeArp } from "../../src/packet/arp.ts";
 import { decodeNdp } from "../../src/packet/ndp.ts";
 import { solicitedNodeGroupOf } from "../../src/packet/solicited-node.ts";
-import { BASIS, duty, ip, lineOf, link, mac, Rig } from "./rig.ts";
+import { type AllDuties, BASIS, duty, ip, lineOf, link, mac, Rig } from "./rig.ts";
 
 const ADDRESSES = ["192.0.2.10", "192.0.2.11", "2001:db8::10", "2001:db8:0:0:1::10", "203.0.113.1"].map(ip);
 const MEMBER_MAC = mac("02:00:00:00:00:b1");
 
 type Step =
-  | { readonly kind: "event"; readonly event: AnnouncerEvent }
+  | { readonly kind: "event"; readonly event: AnnouncerEvent | AllDuties }
   | { readonly kind: "pass"; readonly durationMs: number }
   | { readonly kind: "frame"; readonly linkIndex: number; readonly frame: Uint8Array; readonly isRequest: boolean };
 
@@ -50,10 +50,10 @@ const someMessage = fc
       return { kind: "messages", from: "n2", messages: [{ kind, ...message, basis: { ...BASIS, hash } }] };
     return { kind: "messages", from: "n2", messages: [{ kind, ...message }] };
   });
-const event = (arbitrary: fc.Arbitrary<AnnouncerEvent>): fc.Arbitrary<Step> =>
+const event = (arbitrary: fc.Arbitrary<AnnouncerEvent | AllDuties>): fc.Arbitrary<Step> =>
   arbitrary.map((one) => ({ kind: "event", event: one }));
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  event(someDuties.map((duties) => ({ kind: "duties", duties }))),
+  event(someDuties.map((duties) => ({ kind: "all-duties", duties }))),
   event(someLinks.map((links) => ({ kind: "links", links }))),
   event(someMessage),
   event(
@@ -94,8 +94,8 @@ class Witness {
   #isMuted = false;
   #read = 0;
 
-  take(step: AnnouncerEvent): void {
-    if (step.kind === "duties") this.#duties = step.duties;
+  take(step: AnnouncerEvent | AllDuties): void {
+    if (step.kind === "all-duties") this.#duties = step.duties;
     if (step.kind === "links") {
       this.#links = step.links;
       // A link that comes, returns or has another MAC starts over.
@@ -217,7 +217,7 @@ describe("Announcer, whatever happens", () => {
         const rig = play(steps);
         rig.on({ kind: "unmute" });
         // n2 answers no question: after 4 s whoever it silenced leads again.
-        const wasSilenced = rig.announcer.addressStates().some(({ silencedBy }) => silencedBy !== undefined);
+        const wasSilenced = rig.states().some(({ silencedBy }) => silencedBy !== undefined);
         rig.pass(wasSilenced ? 10_000 : 6_000);
         expect(rig.pass(60_000)).to.deep.equal([]);
       }),
@@ -243,9 +243,9 @@ describe("Announcer, whatever happens", () => {
     const duties = Array.from({ length: 400 }, (_, index) =>
       duty(ip(`192.0.2.${index & 255}`), "lead", { group: `${index}` }),
     );
-    const events: AnnouncerEvent[] = [
+    const events: (AnnouncerEvent | AllDuties)[] = [
       { kind: "links", links: [link(1), link(2)] },
-      { kind: "duties", duties },
+      { kind: "all-duties", duties },
       { kind: "rival", node: "n2" },
     ];
     for (const one of events) {

@@ -122,7 +122,7 @@ describe("answers to ARP", () => {
     for (let count = 0; count < 3; count++) rig.receive(1, REQUEST);
     rig.receive(1, solicitation());
     expect(rig.announcer.counters().answered).to.deep.equal({ arp: 3, ndp: 1 });
-    expect(rig.announcer.addressStates().map(({ requestsAnswered }) => requestsAnswered)).to.deep.equal([3, 1]);
+    expect(rig.states().map(({ requestsAnswered }) => requestsAnswered)).to.deep.equal([3, 1]);
   });
   it("do not come from a link that the address is not answered on, nor from an unknown one", () => {
     const rig = new Rig();

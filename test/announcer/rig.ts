@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { Announcer } from "../../src/announcer/announcer.ts";
 import type {
+  AddressState,
   AnnounceLink,
   AnnouncerEffect,
   AnnouncerEvent,
@@ -60,18 +61,25 @@ export interface Done {
   readonly effect: AnnouncerEffect;
 }
 
+/** The complete list; what is missing from it is withdrawn. */
+export interface AllDuties {
+  readonly kind: "all-duties";
+  readonly duties: readonly Duty[];
+}
+
 export class Rig {
   readonly announcer: Announcer;
   nowMs = 1_000;
   done: Done[] = [];
+  #duties: readonly Duty[] = [];
 
   constructor(nodeName = "n1") {
     this.announcer = new Announcer({ nodeName });
   }
 
   /** Hands the event in and gives what it led to at once, as lines. */
-  on(event: AnnouncerEvent): string[] {
-    const effects = this.announcer.handle(event, this.nowMs);
+  on(event: AnnouncerEvent | AllDuties): string[] {
+    const effects = this.announcer.handle(this.#eventOf(event), this.nowMs);
     this.done.push(...effects.map((effect) => ({ atMs: this.nowMs, effect })));
     return effects.map(lineOf);
   }
@@ -80,8 +88,21 @@ export class Rig {
     return this.on({ kind: "links", links });
   }
 
+  /** Of the addresses that have a duty. */
+  states(): AddressState[] {
+    return this.#duties.flatMap((one) => this.announcer.addressState(one.ip) ?? []);
+  }
+
+  #eventOf(event: AnnouncerEvent | AllDuties): AnnouncerEvent {
+    if (event.kind !== "all-duties") return event;
+    const wanted = new Set(event.duties.map((one) => one.ip));
+    const gone = this.#duties.filter((one) => !wanted.has(one.ip));
+    this.#duties = event.duties;
+    return { kind: "duty-changes", gone, come: event.duties };
+  }
+
   duties(...duties: readonly Duty[]): string[] {
-    return this.on({ kind: "duties", duties });
+    return this.on({ kind: "all-duties", duties });
   }
 
   /** Lets time pass, ticking at every deadline; gives "time since the call: line". */

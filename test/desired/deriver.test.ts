@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Deriver, derive } from "../../src/desired/derive.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
+import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
 import { advertisement, labels, pool, service, slice, snapshot } from "./facts.ts";
 
 const RULES = { loadBalancerClass: "", checksAdmission: true };
@@ -78,6 +79,9 @@ describe("Deriver", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
         const deriver = new Deriver();
+        const told = new Deriver();
+        const receiver = new SnapshotReceiver();
+        let sent: ClusterSnapshot | undefined;
         let now = first;
         for (const change of steps) {
           const services = new Map<string, ServiceFacts>(now.services);
@@ -108,7 +112,15 @@ describe("Deriver", () => {
               source = change.source;
           }
           now = { ...now, source, services, endpointSlices, pools, advertisements };
-          expect(deriver.derive(now, RULES)).to.deep.equal(derive(now, RULES));
+          const expected = derive(now, RULES);
+          expect(deriver.derive(now, RULES)).to.deep.equal(expected);
+          for (const message of diffSnapshots(sent, now)) {
+            const received = receiver.apply(message);
+            if (received === undefined) continue;
+            expect(told.derive(received, RULES, receiver.changed)).to.deep.equal(expected);
+            expect(told.derive({ ...received }, RULES), "the same once more").to.equal(told.derive(received, RULES));
+          }
+          sent = now;
         }
       }),
     );

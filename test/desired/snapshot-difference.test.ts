@@ -91,12 +91,15 @@ describe("snapshot differences", () => {
     expect(only && receiver.apply(only)?.services.size).to.equal(1);
   });
 
-  it("leave every kind without changes as it is", () => {
+  it("leave every kind without changes as it is, and say which Services have changed in place", () => {
     const receiver = new SnapshotReceiver();
     const [before] = diffSnapshots(undefined, services(2)).map((message) => receiver.apply(message));
+    expect(receiver.changed, "a complete snapshot may change anything").to.equal(undefined);
     const [after] = diffSnapshots(services(2), services(3)).map((message) => receiver.apply(message));
     expect(after?.services.size).to.equal(3);
-    expect(before?.services.size).to.equal(2);
+    expect(after?.services).to.equal(before?.services);
+    expect([...(receiver.changed?.services ?? [])]).to.deep.equal([...services(3).services.keys()].slice(2));
+    expect(receiver.changed?.endpointSlices.size).to.equal(0);
     expect(after?.nodes).to.equal(before?.nodes);
   });
 });

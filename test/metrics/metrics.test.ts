@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { StatusDocument } from "../../api/status.ts";
 import type { WireCounters } from "../../src/metrics/counters.ts";
-import { createMetrics } from "../../src/metrics/metrics.ts";
+import { createMetrics, type Metrics } from "../../src/metrics/metrics.ts";
 import { STATUS } from "../http/example-documents.ts";
 
 const COUNTERS: WireCounters = {
@@ -27,9 +27,15 @@ function create() {
   });
 }
 
+async function textOf(metrics: Metrics): Promise<string> {
+  let text = "";
+  for await (const part of metrics.textParts()) text += part;
+  return text;
+}
+
 /** Our lines only, without help and type. */
-async function linesOf(metrics: { text(): Promise<string> }, part = "arpeggio_"): Promise<string[]> {
-  return (await metrics.text()).split("\n").filter((line) => line.startsWith(part));
+async function linesOf(metrics: Metrics, part = "arpeggio_"): Promise<string[]> {
+  return (await textOf(metrics)).split("\n").filter((line) => line.startsWith(part));
 }
 
 describe("metrics", () => {
@@ -192,7 +198,7 @@ describe("metrics", () => {
     const metrics = create();
     metrics.applyStatus(STATUS);
     const names = new Map(
-      [...(await metrics.text()).matchAll(/^# TYPE (arpeggio_\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [
+      [...(await textOf(metrics)).matchAll(/^# TYPE (arpeggio_\S+) (\S+)$/gm)].map(([, name = "", type = ""]) => [
         name,
         type,
       ]),
@@ -204,6 +210,36 @@ describe("metrics", () => {
       if (type === "histogram") expect(name).to.match(/_seconds$/);
       expect(name).to.not.match(/_(ms|milliseconds|minutes)/);
     }
+  });
+
+  it("gives thousands of addresses in parts, each of whole lines and each series under its help once", async () => {
+    const [first] = STATUS.addresses;
+    if (first === undefined) expect.fail("no example");
+    const addresses = Array.from({ length: 2_500 }, (_, index) => ({ ...first, address: `a-${index}` }));
+    const metrics = create();
+    metrics.applyStatus({ ...STATUS, addresses });
+    const parts: string[] = [];
+    for await (const part of metrics.textParts()) parts.push(part);
+    for (const part of parts) expect(part.split("\n").length).to.be.below(2_100);
+    const lines = parts.join("").split("\n");
+    expect(parts.join("").endsWith("\n")).to.equal(true);
+    expect(lines.filter((line) => line.startsWith("arpeggio_announcer_leader{"))).to.have.length(2_500);
+    const types = lines.filter((line) => line.startsWith("# TYPE"));
+    expect(new Set(types).size).to.equal(types.length);
+    const begins = lines.findIndex((line) => line.startsWith("# TYPE arpeggio_announcer_leader "));
+    expect(
+      lines.slice(begins + 1, begins + 2_501).every((line) => line.startsWith("arpeggio_announcer_leader{")),
+    ).to.equal(true);
+  });
+
+  it("escapes what a label's value must not hold as it is", async () => {
+    const metrics = create();
+    const [first] = STATUS.addresses;
+    if (first === undefined) expect.fail("no example");
+    metrics.applyStatus({ ...STATUS, addresses: [{ ...first, address: 'a"b\\c\nd' }] });
+    expect(await linesOf(metrics, "arpeggio_announcer_leader")).to.deep.equal([
+      'arpeggio_announcer_leader{address="a\\"b\\\\c\\nd"} 1',
+    ]);
   });
 
   it("shares nothing between two registries", async () => {

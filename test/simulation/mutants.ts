@@ -3,7 +3,7 @@
 import { Council } from "../../speaker/council.ts";
 import type { Speaker } from "../../speaker/speaker.ts";
 import type { SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
-import type { AnnouncerEvent } from "../../src/announcer/ports.ts";
+import type { AnnouncerEvent, Duty } from "../../src/announcer/ports.ts";
 import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.ts";
 import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
@@ -36,13 +36,13 @@ function beforeAnnouncer(
 
 /** Answers on, though it is no longer the leader's duty. */
 function neverWithdraws(speaker: Speaker): void {
-  const led = new Map<Ip, Extract<AnnouncerEvent, { kind: "duties" }>["duties"][number]>();
+  const led = new Map<Ip, Duty>();
   beforeAnnouncer(speaker, (event, nowMs, handle) => {
-    if (event.kind !== "duties") return handle(event, nowMs);
-    for (const duty of event.duties) if (duty.role === "lead") led.set(duty.ip, duty);
-    const present = new Set(event.duties.map(({ ip }) => ip));
-    const kept = [...led.values()].filter(({ ip }) => !present.has(ip));
-    return handle({ ...event, duties: [...event.duties, ...kept] }, nowMs);
+    if (event.kind !== "duty-changes") return handle(event, nowMs);
+    for (const duty of event.come) if (duty.role === "lead") led.set(duty.ip, duty);
+    const present = new Set(event.come.map(({ ip }) => ip));
+    const kept = event.gone.flatMap(({ ip }) => (present.has(ip) ? [] : (led.get(ip) ?? [])));
+    return handle({ ...event, come: [...event.come, ...kept] }, nowMs);
   });
 }
 
@@ -115,8 +115,8 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 1,
     speaker: (speaker) =>
       beforeAnnouncer(speaker, (event, nowMs, handle) =>
-        event.kind === "duties"
-          ? handle({ ...event, duties: event.duties.filter(({ role }) => role !== "moved") }, nowMs)
+        event.kind === "duty-changes"
+          ? handle({ ...event, come: event.come.filter(({ role }) => role !== "moved") }, nowMs)
           : handle(event, nowMs),
       ),
   },

@@ -6,6 +6,7 @@ import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
 import { addTrouble, type Trouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
@@ -27,6 +28,7 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
 
 /** A mutant, or a speaker with other settings or ports, or one that is listened to. */
 export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker"> {
+  readonly turnBudget?: number;
   readonly note?: (node: string, note: SpeakerNote) => void;
 }
 
@@ -36,7 +38,9 @@ export function speakerTenant(variant?: Variant): StartTenant {
   return (ports) => {
     const record = records.get(ports.name) ?? new RunMemory();
     records.set(ports.name, record);
-    const settings = { ...SETTINGS, nodeName: ports.name, pastTroubles: record.begin(ports.clock.nowMs()) };
+    const budget = variant?.turnBudget === undefined ? {} : { turnBudget: variant.turnBudget };
+    const pastTroubles = record.begin(ports.clock.nowMs());
+    const settings = { ...SETTINGS, ...budget, nodeName: ports.name, pastTroubles };
     const speakerPorts = portsOf(ports);
     const speaker = new Speaker(
       variant?.settings?.(settings) ?? settings,
@@ -100,6 +104,8 @@ class RunMemory {
 class SpeakerTenant implements Tenant {
   readonly #speaker: Speaker;
   readonly #ports: TenantPorts;
+  /** As the wire thread puts it together: its snapshot is changed in place. */
+  readonly #receiver = new SnapshotReceiver();
   #snapshot: ClusterSnapshot | undefined;
   /** When snapshot or members changed last. */
   #changedMs = 0;
@@ -120,9 +126,13 @@ class SpeakerTenant implements Tenant {
 
   /** Objects arrive in another order at every node: the order may mean nothing. */
   applySnapshot(snapshot: ClusterSnapshot): void {
+    const messages = diffSnapshots(this.#snapshot, inAnotherOrder(snapshot, this.#ports.random));
     this.#snapshot = snapshot;
     this.#changedMs = this.#ports.clock.nowMs();
-    this.#speaker.applySnapshot(inAnotherOrder(snapshot, this.#ports.random));
+    for (const message of messages) {
+      const received = this.#receiver.apply(message);
+      if (received !== undefined) this.#speaker.applySnapshot(received, this.#receiver.changed);
+    }
   }
 
   leave(): void {
@@ -166,13 +176,14 @@ class SpeakerTenant implements Tenant {
   }
 
   /**
-   * A node that has said goodbye still counts itself and is in no list: nothing to compare. Nor is there while what the API
-   * says against a word ripens, because that takes 10 s from when each observer first saw both.
+   * A node that has said goodbye still counts itself and is in no list: nothing to compare. Nor is there while some decisions
+   * wait for their turn, or what the API says against a word ripens, because that takes 10 s from when each observer first saw both.
    */
   #inputs(members: TenantView["members"]): string | undefined {
     const isMember = members.some(({ name, state }) => name === this.#ports.name && state === "alive");
     if (this.#snapshot === undefined || !isMember || this.#isRipening(this.#snapshot, members)) return undefined;
-    const { rule, derived } = this.#speaker.council;
+    const { rule, derived, isDeciding } = this.#speaker.council;
+    if (isDeciding) return undefined;
     // Each observer waits for an answer of its own from whoever was dead.
     const proven = members.filter(({ name }) => this.#speaker.gossip?.unproven.has(name) !== true);
     return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived)].join(",");

@@ -3,9 +3,10 @@ import { expect } from "chai";
 import { LeadershipBook } from "../../speaker/leadership.ts";
 import { CHANGES_AT_ONCE, ServiceReports } from "../../speaker/service-reports.ts";
 import type { AnnounceLink } from "../../src/announcer/ports.ts";
+import { listDifference } from "../../src/base/list-difference.ts";
 import { Deriver } from "../../src/desired/derive.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
-import type { MemberView } from "../../src/election/decision.ts";
+import type { Decision, MemberView } from "../../src/election/decision.ts";
 import { decide } from "../../src/election/elect.ts";
 import { RankMemory } from "../../src/election/rank-memory.ts";
 import type { Rule } from "../../src/election/word.ts";
@@ -43,6 +44,7 @@ class Reporter {
   readonly #deriver = new Deriver();
   readonly #memory = new RankMemory();
   readonly #book = new LeadershipBook();
+  #decisions: readonly Decision[] = [];
   rule: Rule = "arpeggio-1";
   links: readonly AnnounceLink[] = LINKS;
   wallOffsetMs = 1_000_000;
@@ -62,7 +64,8 @@ class Reporter {
     const { rule } = this;
     const view = { rule, source: "kubernetes", members, nodes: facts.nodes, ignoresExcludeLabel: false } as const;
     const decisions = decide(derived.groups, view, this.#memory);
-    this.#book.follow(decisions, nowMs);
+    this.#book.follow(listDifference(this.#decisions, decisions), nowMs);
+    this.#decisions = decisions;
     const batch = this.reports.follow({
       decisions,
       leadership: this.#book.byIp,

@@ -1,0 +1,88 @@
+/**
+ * When everything is derived anew, and how much of it in one turn of the event loop (DESIGN D16). What settling itself brings about
+ * (own metadata is news, too) is settled after it, never within it; what the budget leaves goes on after sockets were read.
+ */
+import type { Ip } from "../src/net/ip.ts";
+
+/** What is decided in one turn, in the unit of `Election`: about 5 ms with all that follows from it. */
+const TURN_BUDGET = 4_000;
+
+export interface SettlingPorts {
+  /** All of it once, with what is left of the turn's budget; gives what is left then. */
+  readonly settleOnce: (nowMs: number, budget: number, asked: ReadonlySet<Ip>) => number;
+  readonly isDeciding: () => boolean;
+  /** The time, and the fence is judged, as at every entry. */
+  readonly enter: () => number;
+  readonly afterReads: (callback: () => void) => void;
+  /** The turn is over. */
+  readonly settled: (nowMs: number) => void;
+}
+
+const NOTHING_ASKED: ReadonlySet<Ip> = new Set();
+
+export class Settling {
+  readonly #ports: SettlingPorts;
+  readonly #turnBudget: number;
+  #hasNews = false;
+  #isSettling = false;
+  #isGoingOn = false;
+  #isClosed = false;
+  #settledMs = Number.NEGATIVE_INFINITY;
+
+  constructor(ports: SettlingPorts, turnBudget = TURN_BUDGET) {
+    this.#ports = ports;
+    this.#turnBudget = turnBudget;
+  }
+
+  /** Deadlines up to this time were judged. */
+  get settledMs(): number {
+    return this.#settledMs;
+  }
+
+  /** Something is to be settled that was not yet. */
+  get hasNews(): boolean {
+    return this.#hasNews;
+  }
+
+  /** It is settled when the event that brought the news is over. */
+  newsCame(): void {
+    this.#hasNews = true;
+  }
+
+  settle(nowMs: number): void {
+    this.#settle(nowMs, this.#turnBudget, NOTHING_ASKED);
+  }
+
+  /** Only what cannot wait: whoever answers a claim by what it led a moment ago contests what it would give away in its next turn. */
+  settleFor(asked: ReadonlySet<Ip>, nowMs: number): void {
+    this.#settle(nowMs, 0, asked);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  #settle(nowMs: number, budget: number, asked: ReadonlySet<Ip>): void {
+    this.#hasNews = true;
+    this.#settledMs = nowMs;
+    if (this.#isSettling) return;
+    this.#isSettling = true;
+    let left = budget;
+    while (this.#hasNews && !this.#isClosed) {
+      this.#hasNews = false;
+      left = this.#ports.settleOnce(nowMs, left, asked);
+    }
+    this.#isSettling = false;
+    this.#ports.settled(nowMs);
+    if (this.#ports.isDeciding()) this.#goOnLater();
+  }
+
+  #goOnLater(): void {
+    if (this.#isGoingOn) return;
+    this.#isGoingOn = true;
+    this.#ports.afterReads(() => {
+      this.#isGoingOn = false;
+      if (!this.#isClosed && this.#ports.isDeciding()) this.settle(this.#ports.enter());
+    });
+  }
+}

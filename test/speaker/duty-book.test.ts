@@ -1,0 +1,100 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { dutiesOf } from "../../speaker/duties.ts";
+import { type BookView, DutyBook } from "../../speaker/duty-book.ts";
+import { LeadershipBook } from "../../speaker/leadership.ts";
+import type { Duty } from "../../src/announcer/ports.ts";
+import { type ListDifference, listDifference } from "../../src/base/list-difference.ts";
+import type { AddressGroup } from "../../src/desired/group.ts";
+import type { Decision } from "../../src/election/decision.ts";
+import { decide } from "../../src/election/elect.ts";
+import { RankMemory } from "../../src/election/rank-memory.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import { group, groupService, ip, member, view } from "../election/views.ts";
+
+const NAMES = ["n1", "n2", "n3"];
+const ADDRESSES = ["192.0.2.1", "192.0.2.2", "198.51.100.1", "2001:db8::1"];
+const LABELS = [{ zone: "a" }, { zone: "b" }];
+const GROUPS: readonly AddressGroup[] = [
+  group(groupService(["192.0.2.1", "2001:db8::1"])),
+  group(groupService(["192.0.2.2"])),
+  group(groupService(["198.51.100.1"])),
+  group(groupService(["192.0.2.1"])),
+  group(groupService(["192.0.2.2", "198.51.100.1"])),
+];
+
+/** Groups share no address. */
+function apart(list: readonly AddressGroup[]): readonly AddressGroup[] {
+  const seen = new Set<Ip>();
+  return list.filter(({ addresses }) => {
+    if (addresses.some((address) => seen.has(address))) return false;
+    for (const address of addresses) seen.add(address);
+    return true;
+  });
+}
+
+const steps = fc.array(
+  fc.record({
+    list: fc.shuffledSubarray([...GROUPS]).map(apart),
+    members: fc.subarray(NAMES),
+    ours: fc.subarray(NAMES),
+    answering: fc.subarray(ADDRESSES),
+    incarnation: fc.constantFrom(1, 1, 1, 2),
+    ownLabels: fc.constantFrom(...LABELS),
+    wasReplaced: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
+    isReady: fc.integer({ min: 0, max: 4 }).map((number) => number > 0),
+  }),
+  { maxLength: 12 },
+);
+
+describe("DutyBook", () => {
+  it("has the duties that are worked out of the last decisions alone", () => {
+    let duties = 0;
+    fc.assert(
+      fc.property(steps, (history) => {
+        const book = new DutyBook();
+        const leadership = new LeadershipBook();
+        const memory = new RankMemory();
+        const told = new Map<Ip, Duty>();
+        let decisions: readonly Decision[] = [];
+        let answering: ReadonlySet<Ip> = new Set();
+        let ours: ReadonlySet<string> = new Set();
+        for (const step of history) {
+          const next = decide(step.list, view(step.members.map((name) => member(name))), memory);
+          const changes = listDifference(decisions, next);
+          decisions = next;
+          leadership.follow(changes, 0);
+          const nowAnswering = new Set(step.answering.map(ip));
+          for (const address of ADDRESSES.map(ip)) {
+            if (nowAnswering.has(address) !== answering.has(address)) book.touch(address);
+          }
+          answering = nowAnswering;
+          if (step.ours.join() !== [...ours].join()) ours = new Set(step.ours);
+          const { incarnation, ownLabels, wasReplaced, isReady } = step;
+          const whole: BookView = {
+            self: "n1",
+            incarnation,
+            ownLabels,
+            wasReplaced,
+            isReady,
+            answering,
+            ours,
+            leadership: leadership.byIp,
+          };
+          const take = ({ gone, come }: ListDifference<Duty>): void => {
+            for (const duty of gone) if (told.get(duty.ip) === duty) told.delete(duty.ip);
+            for (const duty of come) told.set(duty.ip, duty);
+          };
+          take(book.follow(changes, whole, 1).changes);
+          while (!book.isDone) take(book.follow({ gone: [], come: [] }, whole, 1).changes);
+          const given = ours;
+          const expected = isReady ? dutiesOf(decisions, { ...whole, isOurs: (node) => given.has(node) }) : [];
+          duties += expected.length;
+          expect([...told.values()]).to.have.deep.members([...expected]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(duties, "a run without duties proves nothing").to.be.above(100);
+  });
+});
