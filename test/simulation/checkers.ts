@@ -1,9 +1,13 @@
 /** Which invariants are judged in a world, and what they may ask of it. */
 import type { Ip } from "../../src/net/ip.ts";
+import { FailoverChecker } from "./check-failover.ts";
+import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
 import { OverlapChecker } from "./check-overlap.ts";
 import { PlannedMoveChecker } from "./check-planned.ts";
 import { SilenceChecker } from "./check-silence.ts";
+import { SteadyChecker } from "./check-steady.ts";
+import { VerdictChecker } from "./check-verdicts.ts";
 import { ViewChecker } from "./check-views.ts";
 import { WireOrderChecker } from "./check-wire.ts";
 import { FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
@@ -57,7 +61,21 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
   );
   const overlap = new OverlapChecker(() => world.calm.connectedFromMs(), findings);
   world.witnesses.push(leader, views, silence, wire, overlap);
+  world.witnesses.push(new VerdictChecker(world.machines, findings), new FenceChecker(world.machines, findings));
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
+  const { judges } = scenario;
+  if (judges === 4) {
+    world.witnesses.push(new FailoverChecker({ hasCandidate: (ip) => leader.hasCandidate(ip) }, findings));
+  }
+  if (judges === 6 || judges === 12) {
+    const rules = {
+      machines: world.machines,
+      isBegun: (atMs: number) => atMs >= FAULTS_FROM_MS,
+      isolated: () => world.isolated,
+      invariant: judges,
+    };
+    world.witnesses.push(new SteadyChecker(rules, findings));
+  }
 }
 
 function viewsOf(world: World): string {

@@ -96,7 +96,7 @@ function stand(
     if (lastsMs > 250) findings.count("fault gap");
     world.calm.begin(name, "vanished", world.clock.nowMs());
     world.disturb(`${machine.name} stands for ${lastsMs.toFixed(0)} ms (${JSON.stringify(how)})`, "vanished");
-    machine.stand({ durationMs: lastsMs, ...how });
+    world.stand(machine, { durationMs: lastsMs, ...how });
     world.lifecycle(machine, "frozen");
     world.at(world.clock.nowMs() + lastsMs, () => {
       world.calm.end(name, "vanished", world.clock.nowMs());

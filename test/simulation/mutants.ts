@@ -8,6 +8,7 @@ import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.t
 import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
 import type { Ip } from "../../src/net/ip.ts";
+import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { claimsIn } from "./user-messages.ts";
 
 export interface Mutant {
@@ -230,4 +231,5 @@ export const MUTANTS: readonly Mutant[] = [
       },
     }),
   },
+  ...FAILOVER_MUTANTS,
 ];

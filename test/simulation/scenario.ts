@@ -2,6 +2,7 @@
 import { type Random, shuffled } from "../../src/base/random.ts";
 import type { Fault } from "./fault.ts";
 import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cluster.ts";
+import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
 import { clockFault, crashFault, freezeFault, mildStallFault, stallFault, terminateFault } from "./faults-process.ts";
 import type { PlanLimits } from "./world-plan.ts";
@@ -14,6 +15,8 @@ export interface Scenario {
   readonly mostFaults: number;
   /** Nobody vanishes and nothing is lost: invariant 5 is judged throughout. */
   readonly isPlannedOnly: boolean;
+  /** What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change. */
+  readonly judges?: 4 | 6 | 12;
   /** How long faults may be active. */
   readonly activeMs: number;
 }
@@ -79,6 +82,33 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 6,
     isPlannedOnly: false,
     activeMs: 30_000,
+  },
+  {
+    name: "failover",
+    limits: { ...SMALL, closeLookMs: 10 },
+    faults: [leaderProcessFault, leaderHostFault, leaderFreezeFault],
+    mostFaults: 3,
+    isPlannedOnly: false,
+    judges: 4,
+    activeMs: 50_000,
+  },
+  {
+    name: "steady",
+    limits: SMALL,
+    faults: [mildLossFault, mildLossFault, reorderFault, mildStallFault, mildStallFault, clockFault],
+    mostFaults: 6,
+    isPlannedOnly: false,
+    judges: 6,
+    activeMs: 60_000,
+  },
+  {
+    name: "isolated",
+    limits: SMALL,
+    faults: [isolationFault],
+    mostFaults: 1,
+    isPlannedOnly: false,
+    judges: 12,
+    activeMs: 10_000,
   },
   {
     name: "large",

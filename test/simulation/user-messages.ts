@@ -1,6 +1,7 @@
 /** User messages in gossip datagrams, as somebody who listens on the wire would find them. Worlds gossip in the clear. */
 import { SeededRandom } from "../../src/base/random.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
+import type { Dead, Suspect } from "../../src/gossip/message.ts";
 import { TIMING_PRESETS, type Timing } from "../../src/gossip/timing.ts";
 import { decodeUserMessages, type UserMessage } from "../../src/gossip/user-message.ts";
 
@@ -26,4 +27,19 @@ export function isUserMessage(bytes: Uint8Array): boolean {
 /** Addresses that are claimed. */
 export function claimsIn(bytes: Uint8Array): readonly string[] {
   return userMessagesIn(bytes).flatMap((message) => (message.kind === "claim" ? message.addresses : []));
+}
+
+const PING_KINDS: ReadonlySet<number> = new Set([0, 1, 2]);
+
+/** Suspicions and verdicts in a datagram; bare pings and acks are passed over unread, because they are most of the traffic. */
+export function accusationsIn(bytes: Uint8Array): readonly (Suspect | Dead)[] {
+  if (PING_KINDS.has(bytes[0] ?? 0)) return [];
+  return CODEC.openDatagram(bytes).messages.filter(
+    (message): message is Suspect | Dead => message.kind === "suspect" || message.kind === "dead",
+  );
+}
+
+export function carriesAck(bytes: Uint8Array): boolean {
+  if (bytes[0] === 2) return true;
+  return CODEC.openDatagram(bytes).messages.some(({ kind }) => kind === "ack");
 }

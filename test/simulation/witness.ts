@@ -2,6 +2,7 @@
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { Disturbance } from "./calm.ts";
+import type { LeaderFault } from "./check-failover.ts";
 import type { NeighbourFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
 import type { NetworkCard } from "./network-card.ts";
@@ -25,6 +26,11 @@ export interface Witness {
   disturbed?(atMs: number, what: string, kind: Disturbance): void;
   /** A process started, was killed, or ended by itself. */
   lifecycle?(atMs: number, machine: Machine, what: "started" | "killed" | "exited" | "frozen"): void;
+  /** A leader is killed, loses its host or stands still, and nothing else is wrong; then that is over. */
+  struck?(fault: LeaderFault, machine: Machine, atMs: number): void;
+  healed?(): void;
+  /** A process, or its whole machine, begins to stand still. */
+  stood?(machine: Machine, atMs: number, durationMs: number, isGapVisible: boolean): void;
   /** Called after every step of the world in which something may have changed, and at least every 250 ms. */
   looked?(atMs: number): void;
 }

@@ -5,12 +5,14 @@ import { SeededRandom } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Calm, type Disturbance } from "./calm.ts";
+import type { LeaderFault } from "./check-failover.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
 import { readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
 import type { Machine } from "./machine.ts";
 import type { NetworkCard } from "./network-card.ts";
 import { Observer } from "./observer.ts";
+import type { Standstill } from "./process-loop.ts";
 import type { SegmentClient } from "./segment-client.ts";
 import type { StartTenant } from "./tenant.ts";
 import { Trace } from "./trace.ts";
@@ -38,6 +40,8 @@ export class World {
   readonly addresses: readonly Ip[];
   /** What the API server holds now. */
   snapshot: ClusterSnapshot;
+  /** Whose uplink was cut, if anybody's. */
+  isolated: string | undefined;
   /** Deliveries of snapshots that are on their way. */
   pendingDeliveries = 0;
   readonly #observer: Observer;
@@ -99,6 +103,22 @@ export class World {
     this.trace.note(this.clock.nowMs(), "world", what);
     for (const witness of this.witnesses) witness.disturbed?.(this.clock.nowMs(), what, kind);
     this.touchAll();
+  }
+
+  /** What happens to a leader while nothing else does: a failover begins that is timed. */
+  strike(fault: LeaderFault, machine: Machine): void {
+    for (const witness of this.witnesses) witness.struck?.(fault, machine, this.clock.nowMs());
+  }
+
+  strikeEnds(): void {
+    for (const witness of this.witnesses) witness.healed?.();
+  }
+
+  stand(machine: Machine, standstill: Standstill): void {
+    for (const witness of this.witnesses) {
+      witness.stood?.(machine, this.clock.nowMs(), standstill.durationMs, standstill.isGapVisible);
+    }
+    machine.stand(standstill);
   }
 
   /** Changes the cluster's objects; every node hears of it after its own lag. */

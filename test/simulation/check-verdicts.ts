@@ -1,0 +1,65 @@
+/** Invariant 12: where two could accuse, nobody is declared dead before two have, unless memberlist's own time was over. */
+import type { Endpoint } from "../../src/gossip/message.ts";
+import type { Machine } from "./machine.ts";
+import { accusationsIn } from "./user-messages.ts";
+import type { Findings, Witness } from "./witness.ts";
+
+/** memberlist's shortest suspicion is 4 s in these worlds; a verdict so much later may be its own. */
+const SLOW_VERDICT_MS = 3_800;
+
+interface Case {
+  readonly firstMs: number;
+  readonly accusers: Set<string>;
+  isJudged: boolean;
+}
+
+export class VerdictChecker implements Witness {
+  readonly #machines: readonly Machine[];
+  readonly #findings: Findings;
+  /** By name and incarnation. */
+  readonly #cases = new Map<string, Case>();
+
+  constructor(machines: readonly Machine[], findings: Findings) {
+    this.#machines = machines;
+    this.#findings = findings;
+  }
+
+  lifecycle(_atMs: number, machine: Machine, what: string): void {
+    if (what !== "started") return;
+    // A new process begins at incarnation 1 again.
+    for (const key of this.#cases.keys()) if (key.startsWith(`${machine.name} `)) this.#cases.delete(key);
+  }
+
+  datagram(atMs: number, sender: string, _to: Endpoint, bytes: Uint8Array): void {
+    for (const { kind, node, incarnation, from } of accusationsIn(bytes)) {
+      const key = `${node} ${incarnation}`;
+      const known = this.#cases.get(key) ?? { firstMs: atMs, accusers: new Set<string>(), isJudged: false };
+      this.#cases.set(key, known);
+      if (kind === "suspect") {
+        known.accusers.add(from);
+        this.#findings.count("12 accusation");
+        continue;
+      }
+      if (known.isJudged || from === node) continue;
+      known.isJudged = true;
+      if (atMs - known.firstMs >= SLOW_VERDICT_MS) continue;
+      this.#findings.count("12 fast verdict");
+      if (known.accusers.size >= 2 || !this.#couldTwoAccuse(sender, node)) continue;
+      this.#findings.violated(
+        12,
+        atMs,
+        `${from} declares ${node} dead at incarnation ${incarnation}, which ${[...known.accusers].join()} alone has accused`,
+      );
+    }
+  }
+
+  /** The sender knows somebody else who lives, and could watch. */
+  #couldTwoAccuse(sender: string, accused: string): boolean {
+    const machine = this.#machines.find(({ name }) => name === sender);
+    const others = machine?.tenant?.view().members ?? [];
+    return others.some(
+      ({ name, state, meta }) =>
+        name !== sender && name !== accused && meta !== "" && (state === "alive" || state === "suspect"),
+    );
+  }
+}
