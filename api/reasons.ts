@@ -109,6 +109,9 @@ export const LINK_REASONS = [
   "socket-failed",
 ] as const;
 
+/** What showed last that a watched leader's process lives. */
+export const PROOFS_OF_LIFE = ["datagram", "ack", "relayed", "tcp", "neighbour"] as const;
+
 /** Where a gossip key stands: in the file secretkey, in secretkey.previous, or in no file any more. */
 export const KEY_PLACES = ["current", "previous", "former"] as const;
 

@@ -10,6 +10,7 @@ import {
   KEY_PLACES,
   LINK_REASONS,
   MEMBER_STATES,
+  PROOFS_OF_LIFE,
   READY_REASONS,
   RULE_REASONS,
   RULES,
@@ -115,6 +116,20 @@ const GossipStatus = Type.Object(
   closed,
 );
 
+const MemberWatchStatus = Type.Object(
+  {
+    by: Type.Array(Type.String(), { description: "Who pings it ten times a second, because it leads something" }),
+    longestSilenceMs: Type.Optional(
+      Type.Number({ description: "The rest only where this node watches it. The longest of 10 min that ended well" }),
+    ),
+    deadlineMs: Type.Optional(Type.Number({ description: "A silence so long is an accusation, as things stand" })),
+    lastProof: Type.Optional(Type.Enum(PROOFS_OF_LIFE, { description: "What showed last that its process lives" })),
+    lastProofAt: Type.Optional(Time),
+    isAccused: Type.Optional(Type.Boolean()),
+  },
+  { ...closed, description: "Fast detection; absent for a member that leads nothing, and where it is off" },
+);
+
 const MemberStatus = Type.Object(
   {
     name: Type.String(),
@@ -125,6 +140,7 @@ const MemberStatus = Type.Object(
     isGo: Type.Boolean({ description: "A member without Arpeggio's word: MetalLB's speaker" }),
     isReady: Type.Boolean({ description: "A Go member is always ready" }),
     flags: Flags,
+    watch: Type.Optional(MemberWatchStatus),
   },
   closed,
 );

@@ -65,7 +65,7 @@ export class Speaker {
       ask: () => askMembers(this.#gossip, this.#members, ports.random),
     });
     this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.#members, ports.packets, () => this.#gossip);
-    this.#takeovers = new Takeovers(settings.nodeName, report);
+    this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.#gossip?.fast?.lastProofMs(name));
     this.#announcer = new AnnouncerDriver({
       nodeName: settings.nodeName,
       packets: this.#watch.packets,

@@ -85,6 +85,25 @@ function keysOf(report: KeyReport, isoOf: StatusContext["isoOf"]): Keys {
   };
 }
 
+type Watch = NonNullable<WireStatus["members"][number]["watch"]>;
+
+/** Undefined for one that leads nothing. */
+function watchOf({ gossip }: Speaker, name: string, isoOf: StatusContext["isoOf"]): Watch | undefined {
+  const watched = gossip?.fast?.watched(name);
+  if (watched === undefined) return undefined;
+  const { by, own } = watched;
+  if (own === undefined) return { by };
+  const { longestSilenceMs, deadlineMs, lastProof, lastProofMs, isAccused } = own;
+  return {
+    by,
+    longestSilenceMs: Math.round(longestSilenceMs),
+    deadlineMs: Math.round(deadlineMs),
+    lastProof,
+    lastProofAt: isoOf(lastProofMs),
+    isAccused,
+  };
+}
+
 function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonly string[]): WireStatus["members"] {
   const { gossip, members } = speaker;
   if (gossip === undefined) return [];
@@ -99,7 +118,9 @@ function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonl
       isGo: word === undefined,
       isReady: word === undefined || word.flags.includes("ready"),
       flags: [...((word?.flags ?? []) as WireStatus["word"]["flags"])],
+      watch: watchOf(speaker, member.name, isoOf),
     }))
+    .map(({ watch, ...rest }) => (watch === undefined ? rest : { ...rest, watch }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -1,4 +1,4 @@
-/** How long detection and take-over took, for the metrics: suspicion to verdict, and lost leader to the first own frame. */
+/** How long detection and take-over took, for the metrics: last sign of life (or suspicion) to verdict, and lost leader to the first own frame. */
 import type { Member, MemberChange } from "../src/gossip/swim-event.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { LeaderChange } from "./leadership.ts";
@@ -7,12 +7,19 @@ import type { SpeakerNote } from "./speaker-ports.ts";
 export class Takeovers {
   readonly #self: string;
   readonly #report: (note: SpeakerNote) => void;
+  readonly #lastProofMs: (name: string) => number | undefined;
   readonly #begunMs = new Map<Ip, number>();
   readonly #suspectedMs = new Map<string, number>();
 
-  constructor(self: string, report: (note: SpeakerNote) => void) {
+  /** `lastProofMs`: a member's last sign of life, where this node watched it. */
+  constructor(
+    self: string,
+    report: (note: SpeakerNote) => void,
+    lastProofMs: (name: string) => number | undefined = () => undefined,
+  ) {
     this.#self = self;
     this.#report = report;
+    this.#lastProofMs = lastProofMs;
   }
 
   memberChanged(member: Member, change: MemberChange, nowMs: number): void {
@@ -30,7 +37,7 @@ export class Takeovers {
   }
 
   memberGone(member: Member, change: "dead" | "left", nowMs: number): void {
-    const suspectedMs = this.#suspectedMs.get(member.name);
+    const suspectedMs = this.#lastProofMs(member.name) ?? this.#suspectedMs.get(member.name);
     this.#suspectedMs.delete(member.name);
     if (change === "left" || suspectedMs === undefined) return;
     this.#report({ kind: "detected", node: member.name, seconds: (nowMs - suspectedMs) / 1_000 });

@@ -4,6 +4,14 @@ import type { Speaker } from "./speaker.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
 import type { WireTotals } from "./thread-messages.ts";
 
+const NOTHING_DETECTED = {
+  accusations: { silent: 0, hung: 0, refused: 0 },
+  accusationsOverruled: 0,
+  verdicts: 0,
+  verdictsOverruled: 0,
+  verdictsBraked: 0,
+};
+
 /** Timings kept between two scrapes; what exceeds this is one burst, and its shape is known. */
 const TIMINGS_KEPT = 10_000;
 
@@ -44,6 +52,7 @@ export class Totals {
         packetDrops: announcer.drops,
         gossipDrops: speaker.gossip?.counters().drops ?? new Map(),
         moves: { ...this.#moves },
+        detection: { ...(speaker.gossip?.fast?.counters() ?? NOTHING_DETECTED), fences: speaker.fence.entries() },
       },
       timings,
     };

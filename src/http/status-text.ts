@@ -113,8 +113,9 @@ function formatWrites({ writtenBack, at }: StatusDocument): string {
 }
 
 function formatMembers({ members, at, node }: StatusDocument): string {
+  const isWatched = members.some(({ watch }) => watch !== undefined);
   return formatTable(
-    ["MEMBER", "STATE", "FOR", "ENDPOINT", "INCARNATION", "SAYS"],
+    ["MEMBER", "STATE", "FOR", "ENDPOINT", "INCARNATION", "SAYS", ...(isWatched ? ["WATCHED BY", "SILENT"] : [])],
     members.map((member) => [
       member.name === node ? `${member.name} (here)` : member.name,
       member.state,
@@ -122,8 +123,17 @@ function formatMembers({ members, at, node }: StatusDocument): string {
       member.endpoint,
       String(member.incarnation),
       member.isGo ? "MetalLB speaker" : member.flags.join(", ") || (member.isReady ? "ready" : "not ready"),
+      ...(isWatched ? describeWatch(member.watch) : []),
     ]),
   );
+}
+
+/** Who watches it, and the longest silence of the last ten minutes against the deadline. */
+function describeWatch(watch: StatusDocument["members"][number]["watch"]): readonly [string, string] {
+  if (watch === undefined) return ["-", "-"];
+  const { by, longestSilenceMs, deadlineMs, isAccused } = watch;
+  const silence = longestSilenceMs === undefined ? "-" : `${longestSilenceMs} of ${deadlineMs} ms`;
+  return [by.join(" ") || "nobody", isAccused === true ? `${silence}, ACCUSED` : silence];
 }
 
 function formatLinks({ links }: StatusDocument): string {

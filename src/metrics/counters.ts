@@ -8,6 +8,16 @@ export interface FrameCounts {
   readonly ipv6: number;
 }
 
+/** Fast detection and the fence; zero where they are off. */
+export interface DetectionCounters {
+  readonly accusations: { readonly silent: number; readonly hung: number; readonly refused: number };
+  readonly accusationsOverruled: number;
+  readonly verdicts: number;
+  readonly verdictsOverruled: number;
+  readonly verdictsBraked: number;
+  readonly fences: { readonly gap: number; readonly unwatched: number };
+}
+
 export interface WireCounters {
   readonly framesReceived: FrameCounts;
   readonly framesSent: FrameCounts;
@@ -16,6 +26,7 @@ export interface WireCounters {
   readonly announcementsSent: number;
   readonly packetDrops: CountsByReason;
   readonly gossipDrops: CountsByReason;
+  readonly detection: DetectionCounters;
   /** Changes of leader that this node saw, one for each address, by who leads after it. */
   readonly moves: { readonly self: number; readonly other: number; readonly nobody: number };
 }

@@ -7,6 +7,7 @@ import { ADDRESS_STATES, MEMBER_STATES } from "../../api/reasons.ts";
 import type { StatusDocument } from "../../api/status.ts";
 import { formatAddressSeries, OWN_SERIES } from "./address-series.ts";
 import type { CountsByReason, Timings, WireCounters } from "./counters.ts";
+import { createDetectionSeries } from "./detection-series.ts";
 import { METALLB_SERIES } from "./metallb-series.ts";
 import { createWatchSeries } from "./watch-series.ts";
 import { createWriteSeries } from "./write-series.ts";
@@ -144,8 +145,10 @@ function createCounters(registry: Registry, setup: MetricsSetup): (counters: Wir
     "Changes of an address's leader, by who leads after it.",
     "to",
   );
+  const applyDetection = createDetectionSeries(registry);
 
   const apply = (counters: WireCounters) => {
+    applyDetection(counters.detection);
     for (const [frames, counts] of [
       [received, counters.framesReceived],
       [sent, counters.framesSent],
@@ -183,6 +186,14 @@ const NO_COUNTERS: WireCounters = {
   packetDrops: new Map(),
   gossipDrops: new Map(),
   moves: { self: 0, other: 0, nobody: 0 },
+  detection: {
+    accusations: { silent: 0, hung: 0, refused: 0 },
+    accusationsOverruled: 0,
+    verdicts: 0,
+    verdictsOverruled: 0,
+    verdictsBraked: 0,
+    fences: { gap: 0, unwatched: 0 },
+  },
 };
 
 function createHistograms(registry: Registry): (timings: Timings) => void {

@@ -120,6 +120,27 @@ describe("formatStatus", () => {
     );
   });
 
+  it("shows who watches a leader, and how long it was silent where this node does", () => {
+    const [n1, n2, n3] = STATUS.members;
+    if (n1 === undefined || n2 === undefined || n3 === undefined) throw new Error("three members are wanted");
+    const watch = { by: ["n1", "n3"], longestSilenceMs: 180, deadlineMs: 450, isAccused: false } as const;
+    const text = formatStatus({
+      ...STATUS,
+      members: [
+        { ...n1, watch: { by: ["n2", "n3"] } },
+        { ...n2, watch },
+        { ...n3, watch: { ...watch, by: [], isAccused: true } },
+      ],
+    });
+    const table = text.slice(text.indexOf("MEMBER"), text.indexOf("LINK ")).trimEnd().split("\n");
+    expect(table.map((line) => line.slice(60).trim())).to.deep.equal([
+      "SAYS             WATCHED BY  SILENT",
+      "ready            n2 n3       -",
+      "ready, cordoned  n1 n3       180 of 450 ms",
+      "MetalLB speaker  nobody      180 of 450 ms, ACCUSED",
+    ]);
+  });
+
   it("shows what is written to the API server, and what hinders it", () => {
     const writes = { pending: 0, written: 12, failed: 0, isApiAway: false, missingRights: [] };
     const quiet = formatStatus({

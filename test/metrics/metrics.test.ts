@@ -16,6 +16,14 @@ const COUNTERS: WireCounters = {
   ]),
   gossipDrops: new Map([["not-authentic", 7]]),
   moves: { self: 2, other: 3, nobody: 1 },
+  detection: {
+    accusations: { silent: 4, hung: 1, refused: 2 },
+    accusationsOverruled: 3,
+    verdicts: 2,
+    verdictsOverruled: 1,
+    verdictsBraked: 0,
+    fences: { gap: 5, unwatched: 6 },
+  },
 };
 
 function create() {
@@ -49,6 +57,8 @@ describe("metrics", () => {
       'arpeggio_packet_drops_total{reason="other"} 0',
       'arpeggio_gossip_datagram_drops_total{reason="not-authentic"} 0',
       'arpeggio_election_moves_total{to="nobody"} 0',
+      'arpeggio_gossip_accusations_total{evidence="hung"} 0',
+      'arpeggio_speaker_fences_total{cause="unwatched"} 0',
       "arpeggio_election_takeover_seconds_count 0",
       'arpeggio_build_info{version="1.2.3"} 1',
       "arpeggio_wire_heartbeat_age_seconds 0.25",
@@ -72,6 +82,12 @@ describe("metrics", () => {
       'arpeggio_packet_drops_total{reason="other"} 3',
       'arpeggio_gossip_datagram_drops_total{reason="not-authentic"} 7',
       'arpeggio_election_moves_total{to="self"} 2',
+      'arpeggio_gossip_accusations_total{evidence="silent"} 4',
+      'arpeggio_gossip_accusations_total{evidence="refused"} 2',
+      "arpeggio_gossip_accusations_overruled_total 3",
+      "arpeggio_gossip_fast_verdicts_total 2",
+      "arpeggio_gossip_verdicts_overruled_total 1",
+      'arpeggio_speaker_fences_total{cause="gap"} 5',
     ]) {
       expect(lines).to.include(line);
     }

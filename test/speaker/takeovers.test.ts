@@ -41,6 +41,19 @@ describe("Takeovers", () => {
     expect(notes).to.deep.equal([{ kind: "detected", node: "n2", seconds: 4 }]);
   });
 
+  it("measures from the last sign of life of one that this node watched", () => {
+    const notes: SpeakerNote[] = [];
+    const takeovers = new Takeovers(
+      "n1",
+      (note) => void notes.push(note),
+      (name) => (name === "n2" ? 700 : undefined),
+    );
+    takeovers.memberChanged(member("n2"), "suspected", 1_100);
+    takeovers.memberChanged(member("n2"), "dead", 1_200);
+    takeovers.memberChanged(member("n3"), "dead", 1_200);
+    expect(notes).to.deep.equal([{ kind: "detected", node: "n2", seconds: 0.5 }]);
+  });
+
   it("detects nobody who said goodbye or was well again", () => {
     const notes = noted((takeovers) => {
       takeovers.memberSuspected("n2", 1_000);

@@ -31,6 +31,8 @@ export class FastDetector {
   readonly #histories = new Map<string, LongestSilence>();
   readonly #brake = new Brake();
   readonly #own = new OwnWatchers();
+  /** Of members that died while they were watched. */
+  readonly #lastProofMs = new Map<string, number>();
   readonly #sentencedMs = new Map<string, number>();
   readonly #counters = {
     accusations: { silent: 0, hung: 0, refused: 0 },
@@ -82,6 +84,10 @@ export class FastDetector {
         isAccused: watch.isAccused,
       },
     };
+  }
+
+  lastProofMs(node: string): number | undefined {
+    return this.#watches.get(node)?.lastProofMs ?? this.#lastProofMs.get(node);
   }
 
   watchedHere(): readonly string[] {
@@ -182,10 +188,12 @@ export class FastDetector {
   #takeMember(node: string, incarnation: number, isPresent: boolean, nowMs: number): void {
     const watch = this.#watches.get(node);
     if (!isPresent) {
+      if (watch !== undefined) this.#lastProofMs.set(node, watch.lastProofMs);
       this.#watches.delete(node);
       return;
     }
     if (watch !== undefined) this.#reincarnate(watch, incarnation, nowMs);
+    this.#lastProofMs.delete(node);
     const sentencedMs = this.#sentencedMs.get(node);
     if (sentencedMs === undefined) return;
     this.#sentencedMs.delete(node);

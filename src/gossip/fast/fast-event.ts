@@ -1,4 +1,5 @@
 /** What the fast detector is told and what it asks for: plain values. */
+import type { PROOFS_OF_LIFE } from "../../../api/reasons.ts";
 import type { Evidence } from "./judge.ts";
 import type { LeaderNode } from "./watchers.ts";
 
@@ -14,7 +15,7 @@ export interface WatchView {
 }
 
 /** What proved that a process lives. relayed: an ack that came through a helper. neighbour: it answered ARP or NS for an address it leads. */
-export type ProofOfLife = "datagram" | "ack" | "relayed" | "tcp" | "neighbour";
+export type ProofOfLife = (typeof PROOFS_OF_LIFE)[number];
 
 export type FastObservation =
   | { readonly kind: "view"; readonly view: WatchView; readonly members: ReadonlyMap<string, number> }

@@ -111,6 +111,11 @@ export class FastPart {
     return this.#detector.watched(node, this.#core.nowMs);
   }
 
+  /** Of one that this node watches, or did when it died. */
+  lastProofMs(node: string): number | undefined {
+    return this.#detector.lastProofMs(node);
+  }
+
   /** Whom this node watches. */
   watchedHere(): readonly string[] {
     return this.#detector.watchedHere();
