@@ -47,6 +47,26 @@ export const ControllerStatusSchema = Type.Object(
         closed,
       ),
     ),
+    neighbours: Type.Optional(
+      Type.Object(
+        {
+          otherAllocators: Type.Array(Type.String(), {
+            description: "Pods of MetalLB's controller: while there are any nothing is allocated",
+          }),
+          problems: Type.Array(Type.String(), {
+            description: "Why the Secret with the gossip key is not as it should be",
+          }),
+          webhook: Type.Optional(
+            Type.Enum(["absent", "kept", "unknown"], {
+              description:
+                "MetalLB's webhook configuration, with --takeover: unknown to a replica that does not hold the Lease",
+            }),
+          ),
+          webhookStaysBecause: Type.Optional(Type.String()),
+        },
+        { ...closed, description: "What MetalLB's controller does or left behind, with the API server" },
+      ),
+    ),
     pools: Count,
     services: Type.Object(
       { known: Count, allocated: Count, pending: Count },

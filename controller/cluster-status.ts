@@ -5,11 +5,13 @@ import { describePump } from "../src/daemon/pump-status.ts";
 import { absentSentence } from "../src/kube/watch/source-status.ts";
 import type { Cluster } from "./cluster.ts";
 import { LEASE } from "./names.ts";
+import type { Neighbours } from "./neighbours.ts";
 import { poolProblems } from "./pool-problems.ts";
 import { serviceCounts } from "./views.ts";
 
 export function clusterStatus(
   cluster: Cluster,
+  neighbours: Pick<Neighbours, "status">,
   {
     identity,
     namespace,
@@ -35,6 +37,7 @@ export function clusterStatus(
       watches: source.watches().map((watch) => ({ ...watch })),
     },
     lease: leaseOf(cluster, identity),
+    neighbours: neighboursOf(neighbours),
     pools: allocator.surroundings.world?.pools.all.length ?? 0,
     services: serviceCounts(allocator),
     writes: writesOf(cluster),
@@ -60,6 +63,16 @@ function waiting({ gates, leadership }: Cluster): readonly string[] {
   const closed = gates.closedBecause();
   if (closed.length > 0 || leadership.state === "allocating") return closed;
   return ["everything is read anew before the first write"];
+}
+
+function neighboursOf(neighbours: Pick<Neighbours, "status">): NonNullable<ControllerStatusDocument["neighbours"]> {
+  const { otherAllocators, problems, webhook } = neighbours.status();
+  return {
+    otherAllocators,
+    problems,
+    ...(webhook === undefined ? {} : { webhook: webhook.kind }),
+    ...(webhook === undefined || !("why" in webhook) ? {} : { webhookStaysBecause: webhook.why }),
+  };
 }
 
 function leaseOf({ lease }: Cluster, identity: string): NonNullable<ControllerStatusDocument["lease"]> {

@@ -73,8 +73,13 @@ const ROWS = [
     name: "ml-secret-name",
     placeholder: "NAME",
     variable: "METALLB_ML_SECRET_NAME",
-    text: "MetalLB's, for the Secret with the speakers' gossip key.",
-    hasNoEffect: true,
+    text: "Secret with the speakers' gossip key, which is made if there is none, and taken from the Deployment of MetalLB's that it may belong to. Without it no Secret is looked at.",
+    source: "kubernetes",
+  },
+  {
+    name: "takeover",
+    text: "MetalLB's webhook configuration is deleted once nobody answers it and the validation policies are in place; as long as it stands, no pool can be applied.",
+    source: "kubernetes",
   },
   {
     name: "deployment",

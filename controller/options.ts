@@ -37,6 +37,10 @@ export interface KubernetesOptions extends ClusterOptions {
   readonly holderName: string;
   /** Absent: off. */
   readonly health?: ListenAddress;
+  /** Of the gossip key's Secret; empty: it is left alone. */
+  readonly secretName: string;
+  /** MetalLB's webhook configuration is deleted when nobody answers it. */
+  readonly takesOver: boolean;
 }
 
 export interface ControllerOptions<Source = FilesOptions | KubernetesOptions> {
@@ -94,6 +98,8 @@ function readSource(
     kind: "kubernetes",
     ...options,
     holderName: options.podName ?? host.hostname,
+    secretName: reader.read("ml-secret-name", parseText, ""),
+    takesOver: reader.read("takeover", parseSwitch, false),
     ...(port === undefined ? {} : { health: { ip: EVERYWHERE, port } }),
   };
 }

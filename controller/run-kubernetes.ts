@@ -12,6 +12,7 @@ import { SystemClock } from "../src/sys/system-clock.ts";
 import { SystemRandom } from "../src/sys/system-random.ts";
 import { Cluster, openClusterApis } from "./cluster.ts";
 import { clusterReadiness, clusterStatus } from "./cluster-status.ts";
+import { Neighbours } from "./neighbours.ts";
 import type { ControllerOptions, KubernetesOptions } from "./options.ts";
 import { addressesView, impactView, pendingView, poolsView, serviceView } from "./views.ts";
 
@@ -29,7 +30,7 @@ export async function runInCluster(
   const clock = new SystemClock();
   const random = new SystemRandom();
   const startedAt = new Date(clock.wallMs()).toISOString();
-  const { namespace, holderName, kubeconfig, podName } = options;
+  const { namespace, holderName, kubeconfig, podName, secretName, takesOver } = options;
   const identity = `${holderName}_${Buffer.from(random.bytes(IDENTITY_BYTES)).toString("hex")}`;
   const apis = await openClusterApis(kubeconfig);
   const cluster = new Cluster(
@@ -42,8 +43,24 @@ export async function runInCluster(
     },
     { clock, random, log },
   );
+  const neighbours = new Neighbours(
+    { namespace, secretName, takesOver },
+    {
+      api: apis.reading,
+      clock,
+      random,
+      log,
+      isHolder: () => cluster.lease.isHolder,
+      pods: () => cluster.source.pods,
+      say: (about, text) => cluster.say(about, text),
+      check: () => cluster.check(),
+      fail,
+    },
+  );
+  cluster.gates.add(neighbours);
+  cluster.whenRead((changed) => neighbours.whenRead(changed));
   const { allocator } = cluster.allocation;
-  const readStatus = () => clusterStatus(cluster, { identity, namespace, startedAt });
+  const readStatus = () => clusterStatus(cluster, neighbours, { identity, namespace, startedAt });
   const faces: Parameters<typeof createAllocatorServer>[0] = {
     version: VERSION,
     readStatus,
@@ -78,6 +95,7 @@ export async function runInCluster(
   const stop = (): void => {
     if (isStopping) return;
     isStopping = true;
+    neighbours.close();
     setTimeout(() => process.exit(0), CLOSE_LIMIT_MS);
     void cluster
       .stop()
@@ -86,5 +104,6 @@ export async function runInCluster(
   };
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, stop);
   cluster.start();
+  neighbours.start();
   log.info("controller started", { version: VERSION, source: apis.reading.url, identity, port: main.port });
 }

@@ -33,6 +33,11 @@ export function createAllocatorMetrics(version: string): AllocatorMetrics {
     help: "Services that something they ask for is missing for.",
     registers,
   });
+  const others = new Gauge({
+    name: "arpeggio_allocator_other_allocators",
+    help: "Pods of MetalLB's controller in the namespace: while there are any nothing is allocated.",
+    registers,
+  });
   const problems = new Gauge({
     name: "arpeggio_source_problems",
     help: "Objects or files of the source that cannot be used as they are.",
@@ -55,6 +60,7 @@ export function createAllocatorMetrics(version: string): AllocatorMetrics {
         services.set({ pool }, count);
       }
       pending.set(status.services.pending);
+      others.set(status.neighbours?.otherAllocators.length ?? 0);
       problems.set({ kind: status.source.kind }, status.source.problems.length);
     },
     text: () => registry.metrics(),
