@@ -4,7 +4,14 @@ import { POLICIES } from "../../api/admission/policies.ts";
 import { policyObjects } from "../../api/admission/policy.ts";
 import { customResourceDefinition, RESOURCE_DEFINITIONS } from "../../api/crd/definitions.ts";
 import { CRD_GROUP } from "../../api/crd/group.ts";
-import { MAKE_KEY_GRANTS, METRICS_GRANTS, SPEAKER_GRANTS } from "../../api/rbac.ts";
+import {
+  CONTROLLER_GRANTS,
+  CONTROLLER_METRICS_GRANTS,
+  MAKE_KEY_GRANTS,
+  METRICS_GRANTS,
+  SPEAKER_GRANTS,
+  TAKEOVER_GRANTS,
+} from "../../api/rbac.ts";
 import { rbacPage } from "./rbac-page.ts";
 import { roleObjects } from "./roles.ts";
 
@@ -37,6 +44,18 @@ export function generatedFiles(): readonly GeneratedFile[] {
     {
       path: "manifests/components/prometheus/rbac.yaml",
       text: yamlText("api/rbac.ts", roleObjects("arpeggio-speaker-metrics", METRICS_GRANTS)),
+    },
+    {
+      path: "manifests/components/prometheus-controller/rbac.yaml",
+      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller-metrics", CONTROLLER_METRICS_GRANTS)),
+    },
+    {
+      path: "manifests/controller/rbac.yaml",
+      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller", CONTROLLER_GRANTS)),
+    },
+    {
+      path: "manifests/components/takeover/rbac.yaml",
+      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller-takeover", TAKEOVER_GRANTS)),
     },
     { path: "docs/rbac.md", text: rbacPage() },
   ];

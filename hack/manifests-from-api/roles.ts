@@ -30,6 +30,6 @@ function roleAndBinding(
   ];
 }
 
-function ruleOf({ apiGroup, resources, verbs }: Grant): object {
-  return { apiGroups: [apiGroup], resources, verbs };
+function ruleOf({ apiGroup, resources, names, verbs }: Grant): object {
+  return { apiGroups: [apiGroup], resources, ...(names === undefined ? {} : { resourceNames: names }), verbs };
 }

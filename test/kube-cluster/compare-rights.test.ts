@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type Grants, MAKE_KEY_GRANTS, SPEAKER_GRANTS } from "../../api/rbac.ts";
+import { CONTROLLER_GRANTS, type Grants, MAKE_KEY_GRANTS, SPEAKER_GRANTS, TAKEOVER_GRANTS } from "../../api/rbac.ts";
 import { type AuditRequest, parseAuditLine } from "../../hack/kube-cluster/audit/audit-log.ts";
 import { type Comparison, compareRights, unusedOf } from "../../hack/kube-cluster/audit/compare-rights.ts";
 import { formatComparison, formatRight, summaryOf } from "../../hack/kube-cluster/audit/rights-report.ts";
@@ -142,11 +142,19 @@ describe("compareRights", () => {
   });
 
   it("knows every verb of the real tables", () => {
-    const comparisons = [compareRights([SPEAKER_GRANTS], []), compareRights([MAKE_KEY_GRANTS], [])];
+    const comparisons = [
+      compareRights([SPEAKER_GRANTS], []),
+      compareRights([MAKE_KEY_GRANTS], []),
+      compareRights([CONTROLLER_GRANTS, TAKEOVER_GRANTS], []),
+    ];
     for (const { granted } of comparisons) {
       expect(new Set(granted.map((right) => JSON.stringify(right)))).to.have.property("size", granted.length);
     }
-    expect(comparisons.map(summaryOf)).to.deep.equal(["granted 30, used 0, refused 0", "granted 1, used 0, refused 0"]);
+    expect(comparisons.map(summaryOf)).to.deep.equal([
+      "granted 30, used 0, refused 0",
+      "granted 1, used 0, refused 0",
+      "granted 37, used 0, refused 0",
+    ]);
   });
 });
 

@@ -22,10 +22,15 @@ describe("generated manifests", () => {
     ]);
   });
 
-  it("the image has the version of the package", () => {
-    const { version } = JSON.parse(read("package.json")) as { version: string };
-    expect(read("manifests/base/kustomization.yaml")).to.match(
-      new RegExp(`name: arpeggio-speaker\n +newTag: ${version}\n`),
-    );
-  });
+  for (const [image, folder] of [
+    ["arpeggio-speaker", "base"],
+    ["arpeggio-controller", "controller"],
+  ] as const) {
+    it(`image ${image} has the version of the package`, () => {
+      const { version } = JSON.parse(read("package.json")) as { version: string };
+      expect(read(`manifests/${folder}/kustomization.yaml`)).to.match(
+        new RegExp(`name: ${image}\n +newTag: ${version}\n`),
+      );
+    });
+  }
 });

@@ -1,5 +1,13 @@
 /** The audit log of a cluster of hack/kube, and the comparison of all that it says of our ServiceAccounts. */
-import { type Grants, MAKE_KEY_GRANTS, METRICS_GRANTS, SPEAKER_GRANTS } from "../../../api/rbac.ts";
+import {
+  CONTROLLER_GRANTS,
+  CONTROLLER_METRICS_GRANTS,
+  type Grants,
+  MAKE_KEY_GRANTS,
+  METRICS_GRANTS,
+  SPEAKER_GRANTS,
+  TAKEOVER_GRANTS,
+} from "../../../api/rbac.ts";
 import { controlFolder } from "../cluster.ts";
 import { auditLogPath } from "../plane.ts";
 import type { Cluster } from "../topology.ts";
@@ -11,17 +19,32 @@ export function readClusterAudit(cluster: Cluster, accounts: readonly Grants[]):
   return readAuditLog(auditLogPath({ folder: controlFolder(cluster) }), new Set(accounts.map(userOf)));
 }
 
-/** The speaker's and the key Job's, in this order. `hasMetricsRights`: the speaker may ask who reads /metrics. */
+/** Components whose rights are there beside those that everybody has. */
+export interface MoreRights {
+  /** prometheus: the speaker may ask who reads /metrics. */
+  readonly speakerMetrics: boolean;
+  /** prometheus-controller: so may the controller. */
+  readonly controllerMetrics: boolean;
+  /** takeover */
+  readonly takeover: boolean;
+}
+
+/** The speaker's, the key Job's and the controller's, in this order. */
 export async function compareOnCluster(
   cluster: Cluster,
-  hasMetricsRights: boolean,
+  more: MoreRights,
   onPurpose: readonly Refusals[] = [],
 ): Promise<readonly Comparison[]> {
-  const requests = await readClusterAudit(cluster, [SPEAKER_GRANTS, MAKE_KEY_GRANTS]);
-  const speaker = compareRights(
-    hasMetricsRights ? [SPEAKER_GRANTS, METRICS_GRANTS] : [SPEAKER_GRANTS],
-    requests,
-    onPurpose,
-  );
-  return [speaker, compareRights([MAKE_KEY_GRANTS], requests)];
+  const requests = await readClusterAudit(cluster, [SPEAKER_GRANTS, MAKE_KEY_GRANTS, CONTROLLER_GRANTS]);
+  const speaker = [SPEAKER_GRANTS, ...(more.speakerMetrics ? [METRICS_GRANTS] : [])] as const;
+  const controller = [
+    CONTROLLER_GRANTS,
+    ...(more.controllerMetrics ? [CONTROLLER_METRICS_GRANTS] : []),
+    ...(more.takeover ? [TAKEOVER_GRANTS] : []),
+  ] as const;
+  return [
+    compareRights(speaker, requests, onPurpose),
+    compareRights([MAKE_KEY_GRANTS], requests),
+    compareRights(controller, requests, onPurpose),
+  ];
 }

@@ -72,7 +72,11 @@ kind: L2Advertisement
 metadata: {name: first, namespace: metallb-system}
 `;
 
-for (const overlay of ["beside-metallb", "beside-metallb-helm"]) {
+for (const [overlay, ours] of [
+  ["beside-metallb", "DaemonSet arpeggio-speaker"],
+  ["beside-metallb-helm", "DaemonSet arpeggio-speaker"],
+  ["controller-only", "Deployment arpeggio-controller"],
+] as const) {
   describe(`overlay ${overlay}`, function () {
     this.timeout(120_000);
     const plane = useControlPlane();
@@ -88,7 +92,7 @@ for (const overlay of ["beside-metallb", "beside-metallb-helm"]) {
       const folder = join(MANIFESTS, "overlays", overlay);
       await plane().kubectl(["apply", "-k", folder]);
       const during = await versions();
-      expect(during.has("DaemonSet arpeggio-speaker")).to.equal(true);
+      expect(during.has(ours)).to.equal(true);
       expect(new Map([...during].filter(([name]) => before.has(name)))).to.deep.equal(before);
 
       await plane().kubectl(["delete", "-k", folder]);

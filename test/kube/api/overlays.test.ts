@@ -1,9 +1,18 @@
-/** What `kubectl apply -k` and `delete -k` do on a real API server, and what the speaker may do there afterwards. */
+/** What `kubectl apply -k` and `delete -k` do on a real API server, and what speaker and controller may do there afterwards. */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { parseAllDocuments } from "yaml";
-import { type Grants, MAKE_KEY_GRANTS, METRICS_GRANTS, NAMESPACE, SPEAKER_GRANTS } from "../../../api/rbac.ts";
+import {
+  CONTROLLER_GRANTS,
+  CONTROLLER_METRICS_GRANTS,
+  type Grants,
+  MAKE_KEY_GRANTS,
+  METRICS_GRANTS,
+  NAMESPACE,
+  SPEAKER_GRANTS,
+  TAKEOVER_GRANTS,
+} from "../../../api/rbac.ts";
 import { useControlPlane } from "../../support/control-plane.ts";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -18,6 +27,12 @@ const SHARED_NAMES = ["ConfigMap metallb-excludel2"];
 interface KubeObject {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+interface Controller {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly [{ readonly args: readonly string[] }] } };
+  };
 }
 
 describe("overlays and components", function () {
@@ -53,8 +68,15 @@ describe("overlays and components", function () {
   }
 
   it("are all known here", () => {
-    expect(OVERLAYS).to.have.members(["standalone", "beside-metallb", "beside-metallb-helm"]);
-    expect(COMPONENTS).to.have.members(["validation", "prometheus", "tolerate-all", "network-policy"]);
+    expect(OVERLAYS).to.have.members(["standalone", "beside-metallb", "beside-metallb-helm", "controller-only"]);
+    expect(COMPONENTS).to.have.members([
+      "validation",
+      "prometheus",
+      "prometheus-controller",
+      "takeover",
+      "tolerate-all",
+      "network-policy",
+    ]);
   });
 
   for (const overlay of OVERLAYS) {
@@ -93,17 +115,44 @@ describe("overlays and components", function () {
       .deep.equal([{ operator: "Exists" }]);
   });
 
+  it("component takeover adds one option to the controller's", async () => {
+    const args = async (...components: readonly string[]) => {
+      const objects = await rendered(kustomization(components));
+      const controller = objects.find(({ kind }) => kind === "Deployment");
+      expect(controller).to.have.nested.property("metadata.name", "arpeggio-controller");
+      return (controller as unknown as Controller).spec.template.spec.containers[0].args;
+    };
+    expect(await args("takeover")).to.deep.equal([...(await args()), "--takeover"]);
+  });
+
+  it("overlay controller-only is the controller of standalone, with takeover and without speakers", async () => {
+    const only = await rendered(join(MANIFESTS, "overlays/controller-only"));
+    const others = await rendered(kustomization(["takeover"]));
+    const names = only.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names).to.include.members(["Deployment arpeggio-controller", "ValidatingAdmissionPolicy arpeggio-pools"]);
+    expect(names.filter((name) => /speaker|make-key|excludel2/.test(name))).to.deep.equal([]);
+    for (const object of only) expect(others).to.deep.include(object);
+  });
+
   it("grants each ServiceAccount what api/rbac.ts says, and no more", async () => {
     await plane().kubectl([...APPLY, "-k", join(MANIFESTS, "overlays/standalone")]);
-    for (const grants of [SPEAKER_GRANTS, MAKE_KEY_GRANTS]) {
+    for (const grants of [SPEAKER_GRANTS, MAKE_KEY_GRANTS, CONTROLLER_GRANTS]) {
       expect(await grantedTo(grants.serviceAccount)).to.have.members(verbsOf([grants]));
     }
   });
 
-  it("grants the speaker two more verbs with component prometheus", async () => {
-    await plane().kubectl([...APPLY, "-k", kustomization(["prometheus"])]);
-    expect(await grantedTo("arpeggio-speaker")).to.have.members(verbsOf([SPEAKER_GRANTS, METRICS_GRANTS]));
-  });
+  for (const { component, grants } of [
+    { component: "prometheus", grants: [SPEAKER_GRANTS, METRICS_GRANTS] },
+    { component: "prometheus-controller", grants: [CONTROLLER_GRANTS, CONTROLLER_METRICS_GRANTS] },
+    { component: "takeover", grants: [CONTROLLER_GRANTS, TAKEOVER_GRANTS] },
+  ] as const) {
+    it(`grants what it says of component ${component}, where that is applied`, async () => {
+      const folder = kustomization([component]);
+      await plane().kubectl([...APPLY, "-k", folder]);
+      expect(await grantedTo(grants[0].serviceAccount)).to.have.members(verbsOf(grants));
+      await plane().kubectl(["delete", "-k", folder, "--wait=false"]);
+    });
+  }
 
   /** `resource verb`, less what every new ServiceAccount may do. */
   async function grantedTo(account: string): Promise<readonly string[]> {
@@ -125,9 +174,10 @@ describe("overlays and components", function () {
 function verbsOf(grants: readonly Grants[]): readonly string[] {
   return grants
     .flatMap(({ cluster, namespace }) => [...cluster, ...namespace])
-    .flatMap(({ apiGroup, resources, verbs }) =>
-      resources.flatMap((resource) => verbs.map((verb) => `${qualified(resource, apiGroup)} ${verb}`)),
-    );
+    .flatMap(({ apiGroup, resources, names = [""], verbs }) => {
+      const objects = resources.flatMap((resource) => names.map((name) => `${qualified(resource, apiGroup)}${name}`));
+      return objects.flatMap((object) => verbs.map((verb) => `${object} ${verb}`));
+    });
 }
 
 /** As kubectl writes it: `servicel2statuses.metallb.io/status`. */
