@@ -61,14 +61,15 @@ current-context: test
 `;
 }
 
-/** Who wrote which addresses on Services, and everything that service accounts of the speaker's namespace did. */
+/** What became of every Service, with its addresses, at whose hands; and everything that service accounts of the speaker's namespace did. */
 const AUDIT_POLICY = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: RequestResponse
   verbs: [create, update, patch, delete, deletecollection]
-  resources: [{ group: "", resources: [services/status] }]
+  resources: [{ group: "", resources: [services, services/status] }]
+  omitManagedFields: true
 - level: Metadata
   userGroups: ["system:serviceaccounts:metallb-system"]
 - level: None

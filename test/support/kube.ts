@@ -13,12 +13,15 @@
  * });
  * ```
  *
+ * The controllers do not run: tests write addresses by hand, such as no allocator would give. `useControllers()` starts them for a file.
+ *
  * `KUBE_CLUSTER=NAME` takes a cluster that `hack/kube --name NAME up` left running, and leaves it running. Without root, or before
  * anybody has built Kubernetes, the tests are skipped, aloud; hack/test skips none.
  */
 
 import type { Refusals } from "../../hack/kube-cluster/audit/compare-rights.ts";
 import { createCluster, destroyCluster, findCluster } from "../../hack/kube-cluster/cluster.ts";
+import { scaleControllers, waitForLeader } from "../../hack/kube-cluster/drills/controllers.ts";
 import { POD_PROGRAM, packOwnImages } from "../../hack/kube-cluster/images.ts";
 import { importImages, insideNode } from "../../hack/kube-cluster/inside.ts";
 import { installArpeggio } from "../../hack/kube-cluster/install.ts";
@@ -34,6 +37,9 @@ const NODES = 3;
 const POLL_MS = 100;
 const REQUEST_TIMEOUT = "1s";
 const DESTROY_TIMEOUT_MS = 60_000;
+const CONTROLLERS_TIMEOUT_MS = 180_000;
+/** As in the manifests. */
+const CONTROLLERS = 2;
 
 /** The cluster of this run, for the `describe` that calls. */
 export function useCluster(): () => TestCluster {
@@ -64,6 +70,11 @@ async function startShared(root: Mocha.Suite): Promise<TestCluster | string> {
     if (running === undefined) return `no cluster ${name} is up`;
     const taken = new TestCluster(running);
     taken.refusals.push({ fromMs: 0, toMs: Date.now(), why: "before this run" });
+    await scaleControllers(running, 0);
+    root.afterAll("starts the controllers again", async function () {
+      this.timeout(CONTROLLERS_TIMEOUT_MS);
+      await scaleControllers(running, CONTROLLERS);
+    });
     return taken;
   }
   if (process.getuid?.() !== 0) return "namespaces and control groups need root";
@@ -81,7 +92,21 @@ async function startShared(root: Mocha.Suite): Promise<TestCluster | string> {
   const cluster = await createCluster(own, NODES, { binary, nodeTools });
   await importImages(cluster);
   await installArpeggio(cluster);
+  await scaleControllers(cluster, 0);
   return new TestCluster(cluster);
+}
+
+/** Both controllers run during the tests of the `describe` that calls. */
+export function useControllers(kube: () => TestCluster): void {
+  before(async function () {
+    this.timeout(CONTROLLERS_TIMEOUT_MS);
+    await scaleControllers(kube().cluster, CONTROLLERS);
+    await waitForLeader(kube().cluster);
+  });
+  after(async function () {
+    this.timeout(CONTROLLERS_TIMEOUT_MS);
+    await scaleControllers(kube().cluster, 0);
+  });
 }
 
 function rootOf(suite: Mocha.Suite | undefined): Mocha.Suite {
@@ -118,7 +143,7 @@ export class TestCluster {
     await this.kubectl(["apply", "-f", "-"], text);
   }
 
-  /** Writes the Service's load-balancer addresses, as the allocator will. */
+  /** Writes the Service's load-balancer addresses, as the controller would. */
   async assign(service: string, addresses: readonly string[], namespace = "default"): Promise<void> {
     const patch = JSON.stringify({ status: { loadBalancer: { ingress: addresses.map((ip) => ({ ip })) } } });
     await this.kubectl([

@@ -33,7 +33,9 @@ export async function makeManyServices(api: ApiServer, { count, namespace, selec
       selector,
       ports: [{ port: 80, targetPort: 8080 }],
     };
-    await call(api, { method: "POST", path, body: { apiVersion: "v1", kind: "Service", metadata: { name }, spec } });
+    // As the drills' own: the same with and without a controller.
+    const metadata = { name, annotations: { "metallb.io/loadBalancerIPs": addressOf(number) } };
+    await call(api, { method: "POST", path, body: { apiVersion: "v1", kind: "Service", metadata, spec } });
     await call(api, {
       method: "PATCH",
       path: `${path}/${name}/status`,

@@ -62,11 +62,13 @@ export function buildAdvertisement(interfaces?: readonly string[]): ResourceObje
   };
 }
 
-export function buildService({ name, policy }: DrillService): ResourceObject {
+/** Asks for its addresses, so that they are the same with and without a controller. */
+export function buildService({ name, policy, ipv4, ipv6 }: DrillService): ResourceObject {
+  const annotations = { "metallb.io/loadBalancerIPs": `${ipv4},${ipv6}` };
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { name, namespace: DRILL_NAMESPACE },
+    metadata: { name, namespace: DRILL_NAMESPACE, annotations },
     spec: {
       type: "LoadBalancer",
       externalTrafficPolicy: policy,
@@ -78,7 +80,7 @@ export function buildService({ name, policy }: DrillService): ResourceObject {
   };
 }
 
-/** What the allocator will write. */
+/** What the controller writes; where none runs the drill does. */
 export function buildIngress({ ipv4, ipv6 }: DrillService): ResourceObject {
   return { status: { loadBalancer: { ingress: [{ ip: ipv4 }, { ip: ipv6 }] } } };
 }

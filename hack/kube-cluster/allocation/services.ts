@@ -1,0 +1,109 @@
+/** Services and pools that the allocation drills make, by requests of their own, and no process each. */
+import { ArpeggioError } from "../../../src/base/errors.ts";
+import type { ApiAnswer, ApiRequest, ApiServer } from "../../../src/kube/api-server.ts";
+
+export const ALLOCATION_NAMESPACE = "arpeggio-allocation";
+const POOL_NAMESPACE = "metallb-system";
+
+/** Of a request that got no answer in 10 s, on a machine that is busy with other things. */
+const ATTEMPTS = 4;
+const MERGE_PATCH = "application/merge-patch+json";
+
+export type Families = "IPv4" | "IPv6" | "both";
+
+export async function makeNamespace(api: ApiServer): Promise<void> {
+  const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: ALLOCATION_NAMESPACE } };
+  await call(api, { method: "POST", path: "/api/v1/namespaces", body });
+}
+
+/** It goes on in the background. */
+export async function removeNamespace(api: ApiServer): Promise<void> {
+  await call(api, { method: "DELETE", path: `/api/v1/namespaces/${ALLOCATION_NAMESPACE}` });
+}
+
+/** For Services of the drill's namespace alone. */
+export async function makePool(api: ApiServer, name: string, addresses: readonly string[]): Promise<void> {
+  const spec = { addresses, serviceAllocation: { namespaces: [ALLOCATION_NAMESPACE] } };
+  const metadata = { name, namespace: POOL_NAMESPACE };
+  const body = { apiVersion: "metallb.io/v1beta1", kind: "IPAddressPool", metadata, spec };
+  await call(api, { method: "POST", path: poolPath(), body });
+}
+
+export async function removePool(api: ApiServer, name: string): Promise<void> {
+  await call(api, { method: "DELETE", path: `${poolPath()}/${name}` });
+}
+
+/** Without a backend: nobody announces it. */
+export async function makeService(api: ApiServer, name: string, families: Families): Promise<void> {
+  const spec = {
+    type: "LoadBalancer",
+    allocateLoadBalancerNodePorts: false,
+    ...(families === "both" ? { ipFamilyPolicy: "RequireDualStack" } : { ipFamilies: [families] }),
+    ports: [{ port: 80 }],
+  };
+  const body = { apiVersion: "v1", kind: "Service", metadata: { name }, spec };
+  await call(api, { method: "POST", path: servicePath(), body });
+}
+
+export async function patchService(api: ApiServer, name: string, patch: unknown): Promise<void> {
+  await call(api, { method: "PATCH", path: servicePath(name), body: patch, contentType: MERGE_PATCH });
+}
+
+export async function removeService(api: ApiServer, name: string): Promise<void> {
+  await call(api, { method: "DELETE", path: servicePath(name) });
+}
+
+/** Addresses of each Service, in the order of its status; of the drill's namespace. */
+export async function readServices(api: ApiServer): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { items } = await call<ServiceList>(api, { method: "GET", path: servicePath() });
+  return new Map(
+    items.map(({ metadata, status }) => [metadata.name, (status?.loadBalancer?.ingress ?? []).map(({ ip }) => ip)]),
+  );
+}
+
+/** As often at a time as is said. */
+export async function forEach<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+interface ServiceList {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string };
+    readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip: string }[] } };
+  }[];
+}
+
+function servicePath(name?: string): string {
+  return `/api/v1/namespaces/${ALLOCATION_NAMESPACE}/services${name === undefined ? "" : `/${name}`}`;
+}
+
+function poolPath(): string {
+  return `/apis/metallb.io/v1beta1/namespaces/${POOL_NAMESPACE}/ipaddresspools`;
+}
+
+/** There already, or gone already: it was so after an attempt that had no answer. */
+async function call<Body>(api: ApiServer, request: ApiRequest): Promise<Body> {
+  const { status, body } = await answered(api, request);
+  const isDone = (request.method === "POST" && status === 409) || (request.method === "DELETE" && status === 404);
+  if (status < 300 || isDone) return body as Body;
+  const said = JSON.stringify(body);
+  throw new ArpeggioError("ERR_API_REFUSED", `${request.method} ${request.path}: HTTP ${status} ${said}`);
+}
+
+async function answered(api: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await api.request(request);
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
+}
