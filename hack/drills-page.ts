@@ -1,5 +1,5 @@
 /** docs/drills.md, from what `hack/kube drill all --json` printed. Pure. */
-import { KUBE_DRILLS } from "./kube-cluster/drills/drills.ts";
+import { drillDoes } from "./kube-cluster/drills/command.ts";
 
 type DrillLine = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ export function formatDrills(jsonLines: string, measuredOn: string): string {
     .map((line) => JSON.parse(line) as DrillLine);
   const rows = runs.map((run) => [
     String(run["drill"]),
-    KUBE_DRILLS[String(run["drill"])]?.does ?? "",
+    drillDoes(String(run["drill"])),
     text(run["moves"]),
     inMs(run["firstFrameMs"]),
     inMs(run["longestGapMs"]),

@@ -15,7 +15,7 @@ import { findNodeTools } from "./node-tools.ts";
 import { findPlane } from "./plane.ts";
 import { buildCluster, type Cluster, clusterFolder } from "./topology.ts";
 
-const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N nodes (3), with a speaker on each; bare: without
+const USAGE = `usage: hack/kube up [--nodes N] [--bare]   a control plane and N nodes (3), with a speaker on each and two controllers; bare: without
        hack/kube kubectl ARGUMENT...   as the administrator
        hack/kube node NAME COMMAND...  inside a node
        hack/kube client COMMAND...     on the client, a host outside the cluster on both segments
@@ -38,7 +38,7 @@ interface Request {
   readonly isBare: boolean;
   readonly isJson: boolean;
   readonly records: string | undefined;
-  readonly minutes: number;
+  readonly minutes: number | undefined;
   readonly command: string;
   /** What follows the command, as it was written. */
   readonly rest: readonly string[];
@@ -57,7 +57,7 @@ function readRequest(argv: readonly string[]): Request {
       name: { type: "string", default: DEFAULT_NAME },
       nodes: { type: "string", default: String(DEFAULT_NODES) },
       records: { type: "string" },
-      minutes: { type: "string", default: "10" },
+      minutes: { type: "string" },
       json: { type: "boolean", default: false },
       bare: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -65,8 +65,8 @@ function readRequest(argv: readonly string[]): Request {
   });
   const nodes = Number(values.nodes);
   if (!Number.isInteger(nodes) || nodes < 1) throw usageError(`--nodes is a number from 1 on, not ${values.nodes}`);
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0)) throw usageError(`--minutes is a number above 0, not ${values.minutes}`);
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  if (minutes !== undefined && !(minutes > 0)) throw usageError(`--minutes is a number above 0, not ${values.minutes}`);
   return {
     name: values.name,
     nodes,

@@ -1,4 +1,4 @@
-/** An image's second layer: the bundle, the addon where it is needed, and the licences of what the bundle is made of. */
+/** An image's second layer: the bundle, the addon, and the licences of what the bundle is made of. */
 import { chmodSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Metafile } from "esbuild";
@@ -6,26 +6,18 @@ import { bundlePrograms, type EntryPoint } from "../bundle-programs.ts";
 import type { Architecture } from "./architecture.ts";
 import { run } from "./run.ts";
 
-export interface App {
-  readonly entryPoints: readonly EntryPoint[];
-  /** It opens packet or netlink sockets. */
-  readonly needsAddon: boolean;
-}
-
 export async function makeAppFolder(
   root: string,
   folder: string,
-  { entryPoints, needsAddon }: App,
+  entryPoints: readonly EntryPoint[],
   architecture: Architecture,
 ): Promise<void> {
   const metafile = await bundlePrograms(root, folder, entryPoints, false);
   // A first line `#!` makes esbuild's output a program; in the image Node is told what to run.
   for (const { out } of entryPoints) chmodSync(join(folder, `${out}.js`), 0o644);
   writeFileSync(join(folder, "package.json"), '{"type":"module"}\n');
-  if (needsAddon) {
-    const compiler = architecture.toolPrefix === "" ? [] : [`CC=${architecture.toolPrefix}gcc`];
-    run("env", [...compiler, "hack/build-addon", join(folder, "addon.node"), "-g0"], root);
-  }
+  const compiler = architecture.toolPrefix === "" ? [] : [`CC=${architecture.toolPrefix}gcc`];
+  run("env", [...compiler, "hack/build-addon", join(folder, "addon.node"), "-g0"], root);
   copyFileSync(join(root, "LICENSE"), join(folder, "LICENSE"));
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES"), licencesOf(root, metafile));
 }

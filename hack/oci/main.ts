@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { VERSION } from "../../src/base/version.ts";
 import { SPEAKER_ENTRY_POINTS } from "../bundle-programs.ts";
-import { type App, makeAppFolder } from "./app-folder.ts";
+import { makeAppFolder } from "./app-folder.ts";
 import { architectureOf } from "./architecture.ts";
 import { completeBillOfMaterials } from "./bill-of-materials.ts";
 import { unpackDebianPackages } from "./debian-packages.ts";
@@ -20,10 +20,10 @@ import { emptyFolder, run } from "./run.ts";
 import { makeRuntimeFolder } from "./runtime-folder.ts";
 
 /** The controller's first: its path is printed before the speaker's. */
-const IMAGES: readonly (App & { readonly folder: "controller" | "speaker" })[] = [
-  { folder: "controller", entryPoints: [{ out: "controller", in: "controller/main.ts" }], needsAddon: false },
-  { folder: "speaker", entryPoints: SPEAKER_ENTRY_POINTS, needsAddon: true },
-];
+const IMAGES = [
+  { folder: "controller", entryPoints: [{ out: "controller", in: "controller/main.ts" }] },
+  { folder: "speaker", entryPoints: SPEAKER_ENTRY_POINTS },
+] as const;
 const DEBIAN_PACKAGES = ["libc6", "libstdc++6", "libgcc-s1"];
 const EPOCH = new Date(0);
 
@@ -42,7 +42,8 @@ const packages = unpackDebianPackages(DEBIAN_PACKAGES, architecture.name, join(c
 const node = nodePackageFolder(root, architecture.nodePackage, join(cache, "npm"));
 emptyFolder(context);
 makeRuntimeFolder(join(context, "runtime"), architecture, node.folder, unpacked, packages);
-for (const image of IMAGES) await makeAppFolder(root, join(context, image.folder), image, architecture);
+for (const { folder, entryPoints } of IMAGES)
+  await makeAppFolder(root, join(context, folder), entryPoints, architecture);
 likeTheArchive(context);
 const sbom = run("npm", ["sbom", "--package-lock-only", "--omit=dev", "--sbom-format=cyclonedx"], root);
 

@@ -15,8 +15,8 @@ describe("the whole run", () => {
   let comparisons: readonly Comparison[] = [];
 
   before(async () => {
-    // Tests grant what these components do.
-    const more = { speakerMetrics: true, controllerMetrics: false, takeover: true };
+    // One of the tests grants what components/prometheus does.
+    const more = { speakerMetrics: true, controllerMetrics: false };
     comparisons = await compareOnCluster(kube().cluster, more, kube().refusals);
   });
 

@@ -29,7 +29,7 @@ export class ServiceLoad {
   readonly #there = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
   #steps = 0;
-  #failure: unknown;
+  #failure: Error | undefined;
   created = 0;
   changed = 0;
   deleted = 0;
@@ -65,7 +65,7 @@ export class ServiceLoad {
   #do(work: () => Promise<void>): void {
     const working = work()
       .catch((error: unknown) => {
-        this.#failure ??= error;
+        this.#failure ??= error instanceof Error ? error : new Error(String(error));
       })
       .finally(() => this.#working.delete(working));
     this.#working.add(working);

@@ -49,6 +49,15 @@ export async function patchService(api: ApiServer, name: string, patch: unknown)
   await call(api, { method: "PATCH", path: servicePath(name), body: patch, contentType: MERGE_PATCH });
 }
 
+/** As MetalLB's controller gives addresses of that pool. */
+export async function assign(api: ApiServer, name: string, addresses: readonly string[], pool: string): Promise<void> {
+  const body = {
+    metadata: { annotations: { "metallb.io/ip-allocated-from-pool": pool } },
+    status: { loadBalancer: { ingress: addresses.map((ip) => ({ ip })) } },
+  };
+  await call(api, { method: "PATCH", path: `${servicePath(name)}/status`, body, contentType: MERGE_PATCH });
+}
+
 export async function removeService(api: ApiServer, name: string): Promise<void> {
   await call(api, { method: "DELETE", path: servicePath(name) });
 }

@@ -19,14 +19,14 @@ export function readClusterAudit(cluster: Cluster, accounts: readonly Grants[]):
   return readAuditLog(auditLogPath({ folder: controlFolder(cluster) }), new Set(accounts.map(userOf)));
 }
 
+const CONTROLLER = userOf(CONTROLLER_GRANTS);
+
 /** Components whose rights are there beside those that everybody has. */
 export interface MoreRights {
   /** prometheus: the speaker may ask who reads /metrics. */
   readonly speakerMetrics: boolean;
   /** prometheus-controller: so may the controller. */
   readonly controllerMetrics: boolean;
-  /** takeover */
-  readonly takeover: boolean;
 }
 
 /** The speaker's, the key Job's and the controller's, in this order. */
@@ -37,10 +37,12 @@ export async function compareOnCluster(
 ): Promise<readonly Comparison[]> {
   const requests = await readClusterAudit(cluster, [SPEAKER_GRANTS, MAKE_KEY_GRANTS, CONTROLLER_GRANTS]);
   const speaker = [SPEAKER_GRANTS, ...(more.speakerMetrics ? [METRICS_GRANTS] : [])] as const;
+  // Component takeover is there for a while only.
+  const hasTakenOver = requests.some(({ resource, user }) => resource === "endpointslices" && user === CONTROLLER);
   const controller = [
     CONTROLLER_GRANTS,
     ...(more.controllerMetrics ? [CONTROLLER_METRICS_GRANTS] : []),
-    ...(more.takeover ? [TAKEOVER_GRANTS] : []),
+    ...(hasTakenOver ? [TAKEOVER_GRANTS] : []),
   ] as const;
   return [
     compareRights(speaker, requests, onPurpose),

@@ -11,7 +11,6 @@ export async function audit(cluster: Cluster): Promise<boolean> {
   const comparisons = await compareOnCluster(cluster, {
     speakerMetrics: await may(cluster, SPEAKER_GRANTS, "create", "tokenreviews.authentication.k8s.io"),
     controllerMetrics: await may(cluster, CONTROLLER_GRANTS, "create", "tokenreviews.authentication.k8s.io"),
-    takeover: await may(cluster, CONTROLLER_GRANTS, "list", "endpointslices.discovery.k8s.io"),
   });
   process.stdout.write(comparisons.map(formatComparison).join("\n"));
   return comparisons.every(({ refused, beyond }) => refused.length === 0 && beyond.length === 0);

@@ -38,11 +38,19 @@ export function controllerProcesses(cluster: Cluster): readonly ControllerProces
 }
 
 /** Name of the Pod that holds the Lease; empty when nobody does. */
-export async function leasePod(cluster: Cluster): Promise<string> {
+async function leasePod(cluster: Cluster): Promise<string> {
   const path = "jsonpath={.spec.holderIdentity}";
   const target = ["get", "lease", "arpeggio-controller", "-n", SPEAKER_NAMESPACE, "--ignore-not-found", "-o", path];
   // pod_12345678
   return (await kubectl(cluster, target)).trim().replace(/_[^_]*$/, "");
+}
+
+/** The one that holds the Lease, whether it allocates or not. */
+export function waitForHolder(cluster: Cluster): Promise<ControllerProcess> {
+  return until("a controller holds the Lease", LEADER, async () => {
+    const pod = await leasePod(cluster);
+    return controllerProcesses(cluster).find((one) => one.pod === pod);
+  });
 }
 
 /** The one that holds the Lease and says that it allocates. */
