@@ -27,6 +27,9 @@ export const ControllerStatusSchema = Type.Object(
         kind: Type.Enum(["files", "kubernetes"]),
         location: Type.String({ description: "The folder, or the API server" }),
         problems: Type.Array(Type.String(), { description: "What cannot be used as it is, a sentence each" }),
+        updates: Type.Optional(
+          Type.Integer({ minimum: 0, description: "With the API server: changes of objects since the start" }),
+        ),
         watches: Type.Optional(
           Type.Array(WatchStatusSchema, { description: "With the API server, one for each kind" }),
         ),

@@ -25,14 +25,21 @@ export class ClusterAllocation {
   #timer: Timer | undefined;
   #isSettling = false;
   #isClosed = false;
+  #updates = 0;
 
   constructor(settings: Settings, ports: ClusterAllocationPorts) {
     this.allocator = new Allocator(settings);
     this.#ports = ports;
   }
 
+  /** News so far. */
+  get updates(): number {
+    return this.#updates;
+  }
+
   note(event: AllocatorEvent): void {
     if (this.#isClosed) return;
+    this.#updates++;
     this.allocator.note(event, this.#ports.clock.wallMs());
     this.#settleSoon(0);
   }

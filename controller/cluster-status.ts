@@ -34,6 +34,7 @@ export function clusterStatus(
         ...(poolProblems(allocator, namespace) ?? []).map(({ sentence }) => sentence),
         ...allocator.surroundings.lines.problems,
       ],
+      updates: cluster.allocation.updates,
       watches: source.watches().map((watch) => ({ ...watch })),
     },
     lease: leaseOf(cluster, identity),

@@ -64,12 +64,11 @@ export class KeptObjects implements WriteSource {
 
   #nextNumbers(pool: string, nowMs: number): Next {
     const numbers = this.#numbers.get(pool);
-    if (numbers === undefined) {
-      this.#writtenMs.delete(pool);
-      return {};
-    }
+    if (numbers === undefined) return {};
     const dueMs = (this.#writtenMs.get(pool) ?? Number.NEGATIVE_INFINITY) + POOL_INTERVAL_MS;
     if (nowMs < dueMs) return { againAtMs: dueMs };
+    for (const [name, writtenMs] of this.#writtenMs)
+      if (writtenMs + POOL_INTERVAL_MS <= nowMs) this.#writtenMs.delete(name);
     this.#writtenMs.set(pool, nowMs);
     const request = mergeStatusRequest("ipaddresspools", this.#options.namespace, pool, statusOf(numbers), MANAGER);
     const answered = (verdict: Verdict): void => {

@@ -1,6 +1,7 @@
 /** Every series of the controller, once: those of pools under MetalLB's names, so that dashboards and alerts go on working. */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import type { ControllerStatusDocument, PoolsDocument } from "../../api/allocator.ts";
+import { createClusterSeries } from "./cluster-series.ts";
 
 export interface AllocatorMetrics {
   /** From the documents that HTTP shows, so that /metrics cannot say another thing. */
@@ -44,6 +45,7 @@ export function createAllocatorMetrics(version: string): AllocatorMetrics {
     labelNames: ["kind"],
     registers,
   });
+  const applyCluster = createClusterSeries(registry);
   const ofPools = [total, total4, total6, used, used4, used6, services];
   return {
     apply: (status, { items }) => {
@@ -59,6 +61,7 @@ export function createAllocatorMetrics(version: string): AllocatorMetrics {
         used6.set({ pool }, in6);
         services.set({ pool }, count);
       }
+      applyCluster(status);
       pending.set(status.services.pending);
       others.set(status.neighbours?.otherAllocators.length ?? 0);
       problems.set({ kind: status.source.kind }, status.source.problems.length);

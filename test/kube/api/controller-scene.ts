@@ -21,6 +21,7 @@ export interface KubernetesObject {
     readonly resourceVersion: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly spec?: Readonly<Record<string, unknown>>;
   readonly status?: unknown;
 }
 
@@ -29,10 +30,11 @@ export class ControllerProcess {
   #lines = "";
   #port = 0;
 
-  constructor(plane: ControlPlane, podName: string, words: readonly string[] = []) {
+  /** `user`: of the control plane; absent: the administrator. */
+  constructor(plane: ControlPlane, podName: string, words: readonly string[], user: string | undefined) {
     const options = [
       "--source=kubernetes",
-      `--kubeconfig=${plane.kubeconfig()}`,
+      `--kubeconfig=${plane.kubeconfig(user)}`,
       `--namespace=${NAMESPACE}`,
       `--pod-name=${podName}`,
       "--http-address=127.0.0.1:0",
@@ -118,8 +120,8 @@ export class ControllerScene {
     return scene;
   }
 
-  start(podName: string, words: readonly string[] = []): ControllerProcess {
-    const controller = new ControllerProcess(this.#plane, podName, words);
+  start(podName: string, words: readonly string[] = [], user?: string): ControllerProcess {
+    const controller = new ControllerProcess(this.#plane, podName, words, user);
     this.#controllers.push(controller);
     return controller;
   }
@@ -127,12 +129,18 @@ export class ControllerScene {
   /** Ends what was started, removes what was made. */
   async clear(): Promise<void> {
     await this.endAll();
+    await this.wipe();
+    for (const kind of ["Lease", "ConfigMap", "ConfigurationState"] as const) {
+      await this.ask({ method: "DELETE", path: pathOf(kind, NAMESPACE) });
+    }
+  }
+
+  /** Removes Services and pools; who runs goes on running. */
+  async wipe(): Promise<void> {
     for (const [key, { metadata }] of await this.services()) {
       if (key !== "default/kubernetes") await this.remove("Service", metadata.name, metadata.namespace);
     }
-    for (const kind of ["IPAddressPool", "Lease", "ConfigMap", "ConfigurationState"] as const) {
-      await this.ask({ method: "DELETE", path: pathOf(kind, NAMESPACE) });
-    }
+    await this.ask({ method: "DELETE", path: pathOf("IPAddressPool", NAMESPACE) });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { parseExactJson } from "../../../src/kube/watch/exact-json.ts";
 import { LineReader } from "../../../src/kube/watch/line-reader.ts";
 import { ListReader } from "../../../src/kube/watch/list-reader.ts";
 import { parseWatchLine } from "../../../src/kube/watch/watch-event.ts";
@@ -148,5 +149,25 @@ describe("kube: bytes of lists and watches", () => {
     const parsed = parseWatchLine(JSON.stringify({ type: "ERROR", object }));
     expect(parsed).to.have.nested.property("value.refusal.isVersionUnknown", true);
     expect(parsed).to.have.nested.property("value.refusal.retryAfterSeconds", 1);
+  });
+});
+
+describe("kube: numbers above 2^53", () => {
+  it("are read as text where a kind has such, and others as numbers", () => {
+    const text = '{"a":9223372036854775807,"b":-9007199254740993,"c":9007199254740991,"d":1.5e300,"e":[1],"f":"7"}';
+    expect(parseExactJson(text)).to.deep.equal({
+      a: "9223372036854775807",
+      b: "-9007199254740993",
+      c: 9007199254740991,
+      d: 1.5e300,
+      e: [1],
+      f: "7",
+    });
+    const list = Buffer.from('{"items":[{"n":9223372036854775807}]}');
+    expect(new ListReader(parseExactJson).push(list)).to.deep.equal([{ n: "9223372036854775807" }]);
+    const line = '{"type":"ADDED","object":{"metadata":{"resourceVersion":"7"},"n":9223372036854775807}}';
+    const event = parseWatchLine(line, parseExactJson);
+    expect(event.ok && event.value).to.deep.include({ kind: "changed" });
+    expect(JSON.stringify(event)).to.contain('"9223372036854775807"');
   });
 });

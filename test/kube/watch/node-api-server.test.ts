@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { ApiServer } from "../../../src/kube/api-server.ts";
+import type { EndableApiServer } from "../../../src/kube/api-server.ts";
 import { openApiServer } from "../../../src/kube/node-api-server.ts";
 
 type Answering = (request: IncomingMessage, response: ServerResponse) => void;
@@ -12,7 +12,7 @@ type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 const answerEmpty: Answering = (_request, response) => response.end("{}");
 
 /** What a stream told, as text, until its end. */
-async function streamed(api: ApiServer, path: string): Promise<readonly string[]> {
+async function streamed(api: EndableApiServer, path: string): Promise<readonly string[]> {
   const told: string[] = [];
   await new Promise<void>((resolve) => {
     api.stream(
@@ -35,7 +35,7 @@ describe("openApiServer", () => {
   let server: Server;
   let answering = answerEmpty;
   let sockets: Socket[] = [];
-  let api: ApiServer;
+  let api: EndableApiServer;
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "arpeggio-api-"));
@@ -203,6 +203,51 @@ describe("openApiServer", () => {
     api.refreshCredentials();
     await api.request({ method: "GET", path: "/a" });
     expect(tokens).to.deep.equal(["Bearer first", "Bearer first", "Bearer second"]);
+  });
+
+  it("sends nothing when it is asked at the last moment and may not any more", async () => {
+    let arrived = 0;
+    answering = (request, response) => {
+      arrived++;
+      answerEmpty(request, response);
+    };
+    const asked: number[] = [];
+    const ask = (mayBegin: boolean) =>
+      api.request({
+        method: "POST",
+        path: "/x",
+        body: { a: 1 },
+        mayBegin: () => {
+          asked.push(sockets.length);
+          return mayBegin;
+        },
+      });
+    const refused = await ask(false).catch((error: { readonly code: string }) => error.code);
+    expect(refused).to.equal("ERR_API_WITHHELD");
+    expect((await ask(true)).status).to.equal(200);
+    // On a connection that is there already, too.
+    expect((await ask(true)).status).to.equal(200);
+    expect(await ask(false).catch((error: { readonly code: string }) => error.code)).to.equal("ERR_API_WITHHELD");
+    expect(arrived).to.equal(2);
+    // The first time it was asked the connection was made before: nothing can hold up what is allowed then.
+    expect(asked).to.deep.equal([1, 2, 2, 2]);
+  });
+
+  it("ends requests under way when its connections are ended, and goes on with others", async () => {
+    answering = () => {};
+    const hanging = api.request({ method: "GET", path: "/x" }).catch((error: Error) => error.message);
+    while (sockets.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    api.endConnections();
+    expect(await hanging).to.match(/the connection was ended$/);
+    answering = answerEmpty;
+    expect((await api.request({ method: "GET", path: "/x" })).status).to.equal(200);
+    expect(sockets).to.have.length(2);
+  });
+
+  it("gives up a single request after the time that it names", async () => {
+    answering = () => {};
+    const said = await api.request({ method: "GET", path: "/x", limitMs: 50 }).catch((error: Error) => error.message);
+    expect(said).to.match(/no answer within 0.05 s$/);
   });
 
   it("ends what is open when it is closed", async () => {

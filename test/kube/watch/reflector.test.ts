@@ -77,6 +77,26 @@ describe("kube: reflector", () => {
     expect(machine.state.isListed).to.equal(true);
   });
 
+  it("lists anew when it is told to, whatever is under way, and goes on watching from there", () => {
+    const machine = new Machine().watching();
+    expect([machine.state.lists, machine.state.place]).to.deep.equal([1, "10"]);
+    machine.tell({ kind: "changed", object: {}, resourceVersion: "12" });
+    expect(machine.state.place).to.equal("12");
+    machine.tell({ kind: "relist" });
+    expect(machine.did).to.deep.equal(["discard", "list all"]);
+    machine.tell({ kind: "opened" }).tell({ kind: "page", resourceVersion: "20", next: "token" });
+    // A list that began before counts no more.
+    machine.tell({ kind: "relist" });
+    expect(machine.did).to.deep.equal(["discard", "list all"]);
+    expect([machine.state.lists, machine.state.place, machine.state.isListed]).to.deep.equal([1, "12", true]);
+    machine.tell({ kind: "opened" }).tell({ kind: "page", resourceVersion: "21" });
+    expect(machine.did).to.deep.equal(["commit", "watch 21"]);
+    expect([machine.state.lists, machine.state.place]).to.deep.equal([2, "21"]);
+    // Nor does it wait for what had failed.
+    machine.refused(500).tell({ kind: "relist" });
+    expect(machine.did).to.deep.equal(["discard", "list all"]);
+  });
+
   it("asks with a limit and without resourceVersion, and watches with bookmarks and an end between 290 and 590 s", () => {
     const started = step(WATCHED, INITIAL_STATE, { kind: "start" }, 0, HALF);
     expect(started.effects[1]).to.deep.equal({ kind: "request", verb: "list", query: { limit: "500" } });
