@@ -35,6 +35,7 @@ export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 export const TIER_REASONS = [
   "settling",
   "damped",
+  "link-returning",
   "cordoned",
   "stepping-down",
   "no-usable-link",

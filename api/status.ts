@@ -57,7 +57,13 @@ const WordStatus = Type.Object(
     }),
     links: Type.Array(
       Type.Object(
-        { index: Count, mac: Type.String(), isUsable: Type.Boolean(), name: Type.Optional(Type.String()) },
+        {
+          index: Count,
+          mac: Type.String(),
+          isUsable: Type.Boolean(),
+          isReturning: Type.Optional(Type.Literal(true)),
+          name: Type.Optional(Type.String()),
+        },
         closed,
       ),
     ),

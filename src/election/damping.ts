@@ -1,5 +1,5 @@
 /**
- * A node that is in trouble again and again stays behind for a while (DESIGN D3 tier 2, D4). It counts for itself: observers of
+ * A node, or a link of it, that is in trouble again and again stays behind for a while (DESIGN D3 tier 2, D4). It counts for itself: observers of
  * a flapping link do not agree. Pure; times are monotonic milliseconds, those before this process began are negative or early.
  */
 
@@ -20,16 +20,20 @@ export interface Trouble {
   readonly atMs: number;
 }
 
+interface Happening {
+  readonly atMs: number;
+}
+
 /** In the order of time, the oldest that count no more left out. */
-export function addTrouble(troubles: readonly Trouble[], trouble: Trouble): readonly Trouble[] {
+export function addTrouble<Of extends Happening>(troubles: readonly Of[], trouble: Of): readonly Of[] {
   return [...troubles, trouble]
     .filter(({ atMs }) => atMs > trouble.atMs - TROUBLE_KEPT_MS)
     .toSorted((a, b) => a.atMs - b.atMs)
     .slice(-TROUBLES_KEPT);
 }
 
-/** Until when the node stays behind for what it knows of itself; undefined when it does not. */
-export function dampedUntilMs(troubles: readonly Trouble[]): number | undefined {
+/** Until when the node, or a link of it, stays behind for that; undefined when it does not. */
+export function dampedUntilMs(troubles: readonly Happening[]): number | undefined {
   const untils = troubles.flatMap(({ atMs }) => {
     const count = troubles.filter((other) => other.atMs <= atMs && other.atMs > atMs - DAMPING_WINDOW_MS).length;
     const doublings = count - DAMPING_TROUBLES;

@@ -26,6 +26,7 @@ export type Contradiction = "excluded" | "out-of-service" | "no-node-object";
 export type TierReason =
   | "settling"
   | "damped"
+  | "link-returning"
   | "cordoned"
   | "stepping-down"
   | "no-usable-link"

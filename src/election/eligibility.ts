@@ -13,7 +13,7 @@ import type {
   Tier,
   TierReason,
 } from "./decision.ts";
-import { canAnswerFor } from "./link-test.ts";
+import { type LinkTest, testLinks } from "./link-test.ts";
 import type { NodeWord, WordFlag } from "./word.ts";
 
 /** Everything that orders candidates before the hash does. */
@@ -139,14 +139,13 @@ export function localRefusal(service: GroupService, node: string): RefusalReason
 
 function standingOf(services: readonly GroupService[], node: string, labels: Labels, word: NodeWord): Standing {
   const covered = services.map((service) => ({ service, advertisements: covering(service, labels) }));
-  const canAnswer = covered.every(({ service, advertisements }) =>
-    canAnswerFor(word, advertisements, service.addresses),
-  );
+  const tests = covered.map(({ service, advertisements }) => testLinks(word, advertisements, service.addresses));
+  const links = LINK_TESTS.find((test) => tests.includes(test)) ?? "usable";
   const score = scoreOf(
     covered.flatMap(({ advertisements }) => advertisements),
     labels,
   );
-  return { ...tierOf(word, canAnswer), score, endpointClass: endpointClassOf(services, node) };
+  return { ...tierOf(word, links), score, endpointClass: endpointClassOf(services, node) };
 }
 
 /** Worst first: a node that is cordoned and leaving is leaving. */
@@ -159,10 +158,14 @@ const FLAG_TIERS: readonly { readonly flag: WordFlag & TierReason; readonly tier
   { flag: "damped", tier: 2 },
 ];
 
-function tierOf(word: NodeWord, canAnswer: boolean): Pick<Standing, "tier" | "tierReason"> {
+/** Worst first: a group is answered as badly as the worst of its Services. */
+const LINK_TESTS: readonly LinkTest[] = ["none", "returning", "usable"];
+
+function tierOf(word: NodeWord, links: LinkTest): Pick<Standing, "tier" | "tierReason"> {
   const worst = FLAG_TIERS.find(({ flag }) => word.flags.includes(flag));
-  if (!canAnswer && (worst === undefined || worst.tier < 4)) return { tier: 4, tierReason: "no-usable-link" };
-  return worst === undefined ? { tier: 1 } : { tier: worst.tier, tierReason: worst.flag };
+  if (links === "none" && (worst === undefined || worst.tier < 4)) return { tier: 4, tierReason: "no-usable-link" };
+  if (worst !== undefined) return { tier: worst.tier, tierReason: worst.flag };
+  return links === "returning" ? { tier: 2, tierReason: "link-returning" } : { tier: 1 };
 }
 
 /** The worst over the group's Services with policy Local; Cluster does not care where. */

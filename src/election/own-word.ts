@@ -25,12 +25,18 @@ export function buildWord(facts: OwnFacts, nowMs: number): NodeWord {
   const named = new Set([...(facts.snapshot?.advertisements.values() ?? [])].flatMap(({ interfaces }) => interfaces));
   const links: WordLink[] = [];
   const prefixes: WordPrefix[] = [];
-  for (const { link, isUsable, reason } of facts.links) {
+  for (const { link, isUsable, isReturning, reason } of facts.links) {
     if (reason === "excluded" || reason === "not-selected") continue;
     const holding = link.prefixes.filter((prefix) => overlapsAny(rangeOfPrefix(prefix), ranges));
     if (holding.length === 0 && !named.has(link.name)) continue;
     // Once names matter every listed link carries its own: a word without any says "I have not read that advertisement yet".
-    links.push({ index: link.index, isUsable, mac: link.mac, ...(named.size === 0 ? {} : { name: link.name }) });
+    links.push({
+      index: link.index,
+      isUsable,
+      ...(isReturning ? { isReturning } : {}),
+      mac: link.mac,
+      ...(named.size === 0 ? {} : { name: link.name }),
+    });
     prefixes.push(...holding.map((prefix) => ({ linkIndex: link.index, prefix })));
   }
   const troubles = standing.troubles.filter(({ atMs }) => nowMs - atMs < TOLD_MINUTES * 60_000);

@@ -1,8 +1,15 @@
 /** Which links count (DESIGN D3, "usable link"): kernel facts, selection and hold-up. Pure: `(state, links, now) → state`. */
 import { isLinkUp, type Link } from "../net/link.ts";
+import { addTrouble, dampedUntilMs } from "./damping.ts";
 
 /** A link that came up counts after so long: a flapping cable must not move addresses twice. */
 export const HOLD_UP_MS = 2_000;
+
+/**
+ * One that was lost and is back stays behind other nodes' links so long, and longer from the third loss in ten minutes on: it may
+ * go again. It is answered on all the same where nobody else can.
+ */
+export const RETURN_MS = 10_000;
 
 export interface LinkRules {
   /** Names that match any of these never count, as MetalLB's `excludel2` configuration has it. */
@@ -17,8 +24,14 @@ export interface LinksState {
   readonly links?: readonly Link[];
   /** By link index, for links that are up: since when they count. */
   readonly countsFromMs: ReadonlyMap<number, number>;
+  /** By link index: when it was lost, in the order of time. */
+  readonly losses: ReadonlyMap<number, readonly LinkLoss[]>;
   /** Indices of links whose packet sockets do not open. */
   readonly failed: ReadonlySet<number>;
+}
+
+interface LinkLoss {
+  readonly atMs: number;
 }
 
 /** Why a link is not answered on. */
@@ -40,24 +53,31 @@ export type LinkReason =
 export interface JudgedLink {
   readonly link: Link;
   readonly isUsable: boolean;
+  /** Usable, but back for a short time only. */
+  readonly isReturning: boolean;
   /** Absent when it is usable. */
   readonly reason?: LinkReason;
 }
 
 export function initialLinks(rules: LinkRules): LinksState {
-  return { rules, countsFromMs: new Map(), failed: new Set() };
+  return { rules, countsFromMs: new Map(), losses: new Map(), failed: new Set() };
 }
 
 /** `links` is the complete list. Up at the first list counts at once, and so does every change to down. */
 export function observeLinks(state: LinksState, links: readonly Link[], nowMs: number): LinksState {
   const delayMs = state.links === undefined ? 0 : HOLD_UP_MS;
   const countsFromMs = new Map<number, number>();
+  const losses = new Map<number, readonly LinkLoss[]>();
   for (const link of links) {
-    if (!isLinkUp(link)) continue;
-    const since = isKnown(state, link) ? state.countsFromMs.get(link.index) : undefined;
-    countsFromMs.set(link.index, since ?? nowMs + delayMs);
+    const fromMs = isKnown(state, link) ? state.countsFromMs.get(link.index) : undefined;
+    const before = isKnown(state, link) ? (state.losses.get(link.index) ?? []) : [];
+    const isUp = isLinkUp(link);
+    const isLost = !isUp && fromMs !== undefined;
+    const known = isLost ? addTrouble(before, { atMs: nowMs }) : before;
+    if (known.length > 0) losses.set(link.index, known);
+    if (isUp) countsFromMs.set(link.index, fromMs ?? nowMs + delayMs);
   }
-  return { ...state, links, countsFromMs };
+  return { ...state, links, countsFromMs, losses };
 }
 
 /** Links whose sockets do not open now, complete. It counts at once, both ways: nothing flaps that is opened once a second. */
@@ -76,15 +96,25 @@ export function judgeLinks(state: LinksState, nowMs: number): readonly JudgedLin
   return (state.links ?? [])
     .map((link) => {
       const reason = reasonAgainst(link, state, nowMs);
-      return reason === undefined ? { link, isUsable: true } : { link, isUsable: false, reason };
+      if (reason !== undefined) return { link, isUsable: false, isReturning: false, reason };
+      return { link, isUsable: true, isReturning: nowMs < (returnsUntilMs(state, link.index) ?? nowMs) };
     })
     .toSorted((a, b) => a.link.index - b.link.index);
 }
 
-/** When a link begins to count without an event. */
+/** When a link begins to count, or to count in full, without an event. */
 export function linksDeadlineMs(state: LinksState, nowMs: number): number | undefined {
-  const later = [...state.countsFromMs.values()].filter((fromMs) => fromMs > nowMs);
+  const returns = [...state.losses.keys()].flatMap((index) => returnsUntilMs(state, index) ?? []);
+  const later = [...state.countsFromMs.values(), ...returns].filter((atMs) => atMs > nowMs);
   return later.length === 0 ? undefined : Math.min(...later);
+}
+
+/** Undefined for a link that is down, or was never lost. */
+function returnsUntilMs({ countsFromMs, losses }: LinksState, index: number): number | undefined {
+  const fromMs = countsFromMs.get(index);
+  const lost = losses.get(index);
+  if (fromMs === undefined || lost === undefined) return undefined;
+  return Math.max(fromMs - HOLD_UP_MS + RETURN_MS, dampedUntilMs(lost) ?? Number.NEGATIVE_INFINITY);
 }
 
 function reasonAgainst(link: Link, { rules, countsFromMs, failed }: LinksState, nowMs: number): LinkReason | undefined {

@@ -24,6 +24,8 @@ export type WordFlag = (typeof WORD_FLAGS)[number];
 export interface WordLink {
   readonly index: number;
   readonly isUsable: boolean;
+  /** Usable, but back for a short time only: other nodes' links come first. Absent: it is not. */
+  readonly isReturning?: true;
   readonly mac: Mac;
   /** Only when an advertisement names links. */
   readonly name?: string;

@@ -18,6 +18,7 @@ const FIELD = { rules: 1, flags: 2, ready: 3, trouble: 4, link: 5, prefix: 6, tr
 const LINK_FIXED_BYTES = 4 + 1 + MAC_BYTES;
 const PREFIX_FIXED_BYTES = 4 + 1 + 1;
 const USABLE = 1;
+const RETURNING = 0b10;
 
 /** "not-a-word": nothing of ours, as with a Go member. */
 export type WordDrop = "not-a-word" | "truncated" | "malformed";
@@ -125,9 +126,11 @@ class WordReader {
 
   #takeLink(value: Uint8Array, view: DataView): boolean {
     const name = new TextDecoder().decode(value.subarray(LINK_FIXED_BYTES));
+    const flags = view.getUint8(4);
     this.#links.push({
       index: view.getUint32(0),
-      isUsable: (view.getUint8(4) & USABLE) !== 0,
+      isUsable: (flags & USABLE) !== 0,
+      ...((flags & RETURNING) === 0 ? {} : { isReturning: true }),
       mac: macAt(value, 5),
       ...(name === "" ? {} : { name }),
     });
@@ -176,7 +179,7 @@ function troubleField(word: NodeWord): Uint8Array {
 }
 
 function linkField(link: WordLink, name: string): Uint8Array {
-  const flags = link.isUsable ? USABLE : 0;
+  const flags = (link.isUsable ? USABLE : 0) | (link.isReturning === true ? RETURNING : 0);
   return field(FIELD.link, [...uint32(link.index), flags, ...macBytes(link.mac), ...new TextEncoder().encode(name)]);
 }
 

@@ -21,6 +21,7 @@ const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
   "not-common-to-group": "not every Service of the group may be led there",
   settling: "it joined or came back less than 10 s ago",
   damped: "it restarted or was lost too often lately",
+  "link-returning": "its link was down a short time ago, or too often lately",
   cordoned: "the node is cordoned or about to be removed",
   "stepping-down": "it was asked to step down",
   "no-usable-link": "no usable link of the node holds the address",

@@ -26,7 +26,12 @@ const ADVERTISEMENTS = [
 ];
 
 const links = fc.uniqueArray(
-  fc.record({ index: fc.constantFrom(2, 3), isUsable: fc.boolean(), name: fc.constantFrom(undefined, "eth0", "eth1") }),
+  fc.record({
+    index: fc.constantFrom(2, 3),
+    isUsable: fc.boolean(),
+    isReturning: fc.boolean(),
+    name: fc.constantFrom(undefined, "eth0", "eth1"),
+  }),
   { selector: ({ index }) => index, maxLength: 2 },
 );
 const words = fc.record({
@@ -46,8 +51,9 @@ export const members: fc.Arbitrary<readonly MemberView[]> = fc
       const flags = WORD_FLAGS.filter((flag) =>
         flag === "ready" ? facts.flags[0] > 0 : facts.flags[1].includes(flag),
       );
-      const own = facts.links.map(({ name: linkName, ...link }) => ({
+      const own = facts.links.map(({ name: linkName, isReturning, ...link }) => ({
         ...link,
+        ...(isReturning ? { isReturning } : {}),
         mac: mac("02:00:00:00:00:01"),
         ...(linkName === undefined ? {} : { name: linkName }),
       }));

@@ -246,7 +246,18 @@ describe("decide: tiers", () => {
 });
 
 describe("decide: links", () => {
+  it("a link that is back for a short time stands behind other nodes', and is said to", () => {
+    const links = [{ index: 2, isUsable: true, isReturning: true as const, mac: mac("02:00:00:00:00:01") }];
+    const members = [member("iris1"), member("iris2", ["ready"], { links })];
+    const decision = decideOne(WEB, view(members));
+    expect([decision.leader, decision.candidates[1]?.tierReason]).to.deep.equal(["iris1", "link-returning"]);
+    // The node's own state is the worse one.
+    const cordoned = [member("iris1"), member("iris2", ["ready", "cordoned"], { links })];
+    expect(decideOne(WEB, view(cordoned)).candidates[1]).to.deep.include({ tier: 3, tierReason: "cordoned" });
+  });
+
   const link = { index: 2, isUsable: true, mac: mac("02:00:00:00:00:01") };
+  const returning = { ...link, isReturning: true as const };
   const near = { linkIndex: 2, prefix: prefix("10.20.30.0/24") };
   const far = { linkIndex: 2, prefix: prefix("192.0.2.0/24") };
   const named = [advertisement("named", { interfaces: ["eth1"] })];
@@ -256,6 +267,18 @@ describe("decide: links", () => {
     { name: "prefix holds the address", facts: { links: [link], prefixes: [near] }, tier: 1 },
     { name: "prefix elsewhere", facts: { links: [link], prefixes: [far] }, tier: 4 },
     { name: "link not usable", facts: { links: [{ ...link, isUsable: false }], prefixes: [near] }, tier: 4 },
+    { name: "link back for a short time", facts: { links: [returning], prefixes: [near] }, tier: 2 },
+    {
+      name: "another link that has been up all the time",
+      facts: { links: [returning, { ...link, index: 3 }], prefixes: [near, { ...near, linkIndex: 3 }] },
+      tier: 1,
+    },
+    {
+      name: "the named link back for a short time",
+      facts: { links: [{ ...returning, name: "eth1" }], prefixes: [] },
+      advertisements: named,
+      tier: 2,
+    },
     { name: "no link", facts: { links: [], prefixes: [] }, tier: 4 },
     { name: "truncated word", facts: { links: [], prefixes: [], isTruncated: true }, tier: 1 },
     {

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { AddressGroup, GroupService } from "../../src/desired/group.ts";
 import type { AdvertisementFacts, LabelSelector } from "../../src/desired/snapshot.ts";
 import type { ElectionView, MemberView } from "../../src/election/decision.ts";
-import type { WordFlag } from "../../src/election/word.ts";
+import type { WordFlag, WordLink } from "../../src/election/word.ts";
 import { type Ip, ipToBigInt } from "../../src/net/ip.ts";
 import { type Prefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 
@@ -154,15 +154,21 @@ function endingRank(group: AddressGroup, node: string): number {
 
 function tierOf(group: AddressGroup, member: MemberView, view: ElectionView): number {
   if (says(member, "leaving")) return 5;
-  if (says(member, "network-unavailable") || !isLinked(group, member, view)) return 4;
+  if (says(member, "network-unavailable") || !isLinked(group, member, view, () => true)) return 4;
   if (says(member, "cordoned") || says(member, "stepping-down")) return 3;
-  return says(member, "settling") || says(member, "damped") ? 2 : 1;
+  const isSteady = isLinked(group, member, view, (link) => link.isReturning === undefined);
+  return says(member, "settling") || says(member, "damped") || !isSteady ? 2 : 1;
 }
 
-function isLinked(group: AddressGroup, member: MemberView, view: ElectionView): boolean {
+function isLinked(
+  group: AddressGroup,
+  member: MemberView,
+  view: ElectionView,
+  counts: (link: WordLink) => boolean,
+): boolean {
   const { word } = member;
   if (word === undefined || word.isTruncated) return true;
-  const usable = word.links.filter((link) => link.isUsable);
+  const usable = word.links.filter((link) => link.isUsable && counts(link));
   const namesAreKnown = word.links.some((link) => link.name !== undefined);
   return counted(group).every((service) => {
     const ads = service.advertisements.filter((ad) => selects(ad, labelsOf(member, view)));

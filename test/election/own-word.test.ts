@@ -21,7 +21,9 @@ function judged(index: number, name: string, prefixes: readonly string[], isUsab
     addresses: [],
     prefixes: prefixes.map(prefix),
   };
-  return isUsable ? { link, isUsable } : { link, isUsable, reason: "no-carrier" };
+  return isUsable
+    ? { link, isUsable, isReturning: false }
+    : { link, isUsable, isReturning: false, reason: "no-carrier" };
 }
 
 const STANDING = initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] });
@@ -61,6 +63,11 @@ describe("buildWord", () => {
   });
 
   it("lists no link before the first snapshot", () => expect(built({}).links).to.deep.equal([]));
+
+  it("says of a link that it is back for a short time only", () => {
+    const links = [{ ...judged(2, "eth0", ["192.0.2.0/24"]), isReturning: true }];
+    expect(built({ links, snapshot: snapshot({ pools: POOLS }) }).links[0]?.isReturning).to.equal(true);
+  });
 
   it("leaves out a link that is excluded", () => {
     const excluded = [{ ...judged(2, "eth0", ["192.0.2.0/24"], false), reason: "excluded" } as const];

@@ -117,6 +117,51 @@ describe("usable links", () => {
     ).to.deep.equal(["eth0"]);
   });
 
+  describe("that were lost", () => {
+    const SECOND_MS = 1_000;
+    /** Lost and back a second later, at each of these seconds. */
+    function lostAt(...seconds: readonly number[]) {
+      return seconds.reduce(
+        (state, second) =>
+          observeLinks(observeLinks(state, [DOWN], second * SECOND_MS), [UP], (second + 1) * SECOND_MS),
+        observeLinks(initialLinks(ALL), [UP], 0),
+      );
+    }
+    const isReturning = (state: ReturnType<typeof lostAt>, seconds: number) =>
+      judgeLinks(state, seconds * SECOND_MS)[0]?.isReturning;
+
+    it("count in full 10 s after they are back", () => {
+      expect(isReturning(lostAt(), 5)).to.equal(false);
+      const state = lostAt(100);
+      // Still held up: it is not answered on.
+      expect(judgeLinks(state, 102_999)[0]).to.include({ isUsable: false, isReturning: false });
+      expect(judgeLinks(state, 103_000)[0]).to.include({ isUsable: true, isReturning: true });
+      expect(linksDeadlineMs(state, 103_000)).to.equal(111_000);
+      expect(isReturning(state, 111)).to.equal(false);
+      expect(linksDeadlineMs(state, 111_000)).to.equal(undefined);
+    });
+
+    it("count in full a minute after the third loss in ten minutes, and two after the fourth", () => {
+      expect(isReturning(lostAt(100, 200), 211)).to.equal(false);
+      expect(isReturning(lostAt(100, 200, 300), 359)).to.equal(true);
+      expect(isReturning(lostAt(100, 200, 300), 360)).to.equal(false);
+      expect(isReturning(lostAt(100, 200, 300, 400), 519)).to.equal(true);
+      expect(isReturning(lostAt(100, 200, 300, 400), 520)).to.equal(false);
+    });
+
+    it("are forgotten ten minutes later, and with another link under their number", () => {
+      expect(isReturning(lostAt(100, 200, 900), 912)).to.equal(false);
+      const other = link("eth9", { mac: mac("02:00:00:00:00:09") });
+      const state = observeLinks(lostAt(100, 200, 300), [other], 310_000);
+      expect(isReturning(state, 313)).to.equal(false);
+    });
+
+    it("are those that went down, not those that never were up", () => {
+      const never = observeLinks(observeLinks(initialLinks(ALL), [DOWN], 0), [UP], 1_000);
+      expect(isReturning(never, 4)).to.equal(false);
+    });
+  });
+
   it("says when a link begins to count", () => {
     const state = observeLinks(observeLinks(initialLinks(ALL), [DOWN], 0), [UP], 100);
     expect(linksDeadlineMs(state, 100)).to.equal(100 + HOLD_UP_MS);

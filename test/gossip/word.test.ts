@@ -50,8 +50,15 @@ const WORDS = fc.record({
         fc.boolean(),
         fc.uint8Array({ minLength: 6, maxLength: 6 }),
         fc.constantFrom("", "eth0", "bond0.100"),
+        fc.boolean(),
       )
-      .map(([index, isUsable, mac, name]) => ({ index, isUsable, mac: macAt(mac), ...(name === "" ? {} : { name }) })),
+      .map(([index, isUsable, mac, name, isReturning]) => ({
+        index,
+        isUsable,
+        ...(isReturning ? { isReturning } : {}),
+        mac: macAt(mac),
+        ...(name === "" ? {} : { name }),
+      })),
     { maxLength: 30 },
   ),
   prefixes: fc.array(

@@ -111,7 +111,7 @@ function verdictsOf(snapshot: ClusterSnapshot, members: readonly MemberView[]): 
   return verdicts;
 }
 
-/** The word that the machine ought to say, from what was done to it. Only ready, settling and damped are its own to know. */
+/** The word that the machine ought to say, from what was done to it. What it remembers of its past is its own to know. */
 function memberOf(machine: Machine, snapshot: ClusterSnapshot): MemberView | undefined {
   if (!machine.isAwake) return undefined;
   const own = machine.tenant?.flags();
@@ -131,7 +131,12 @@ function memberOf(machine: Machine, snapshot: ClusterSnapshot): MemberView | und
     restarts: 0,
     refutes: 0,
     troubleAgeSeconds: 0,
-    links: machine.cards.map(({ index, mac, hasCarrier }) => ({ index, mac, isUsable: hasCarrier })),
+    links: machine.cards.map(({ index, mac, hasCarrier }) => ({
+      index,
+      mac,
+      isUsable: hasCarrier,
+      ...(own.returningLinks.includes(index) ? { isReturning: true as const } : {}),
+    })),
     prefixes: machine.cards.flatMap((card) => card.prefixes.map((prefix) => ({ linkIndex: card.index, prefix }))),
     isTruncated: false,
   };

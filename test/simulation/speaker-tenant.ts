@@ -144,11 +144,14 @@ class SpeakerTenant implements Tenant {
   }
 
   flags(): OwnFlags {
-    const flags = flagsOf(this.#speaker.council.standing, this.#ports.clock.nowMs());
+    const { council } = this.#speaker;
+    const nowMs = this.#ports.clock.nowMs();
+    const flags = flagsOf(council.standing, nowMs);
     return {
       isReady: flags.includes("ready"),
       isSettling: flags.includes("settling"),
       isDamped: flags.includes("damped"),
+      returningLinks: council.links(nowMs).flatMap(({ link, isReturning }) => (isReturning ? [link.index] : [])),
     };
   }
 

@@ -34,6 +34,8 @@ export interface OwnFlags {
   readonly isReady: boolean;
   readonly isSettling: boolean;
   readonly isDamped: boolean;
+  /** Indices of links that were lost a short time ago. */
+  readonly returningLinks: readonly number[];
 }
 
 /** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */
