@@ -15,8 +15,8 @@ describe("when the leader fails", function () {
   this.timeout(DRILL_TIMEOUT_MS);
   const testLab = useLab(3, "bare");
 
-  function drill(name: DrillName, address: Ip = DRILL_ADDRESS): Promise<DrillRun> {
-    return runDrill(testLab().lab, name, address);
+  function drill(name: DrillName, address: Ip = DRILL_ADDRESS, minutes?: number): Promise<DrillRun> {
+    return runDrill(testLab().lab, name, address, minutes);
   }
 
   /** Another node has claimed the address, answers requests, and is where the client's neighbour entry points. */
@@ -50,6 +50,11 @@ describe("when the leader fails", function () {
     const run = await drill("freeze");
     await expectTakenOver(run);
     expect(run.figures).to.deep.include({ moves: 1, bothAnswerMs: 0, answersAfterThaw: 0 });
+  });
+
+  it("a leader whose cable goes in and out every 3 s loses its address once, and does not take it back each time", async () => {
+    const { figures } = await drill("flapping-link", DRILL_ADDRESS, 0.4);
+    expect(figures.moves).to.equal(1);
   });
 
   it("a leader that lost its link is followed by another node, and both answer for less than 1 s after it is back", async () => {
