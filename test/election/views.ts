@@ -1,6 +1,8 @@
 /** Short ways to write members, views and groups in election tests. */
 import type { AddressGroup, GroupService } from "../../src/desired/group.ts";
-import type { ElectionView, MemberView } from "../../src/election/decision.ts";
+import type { Decision, ElectionView, MemberView } from "../../src/election/decision.ts";
+import { decide } from "../../src/election/elect.ts";
+import { RankMemory } from "../../src/election/rank-memory.ts";
 import type { NodeWord, WordFlag } from "../../src/election/word.ts";
 import { type Ip, parseIp } from "../../src/net/ip.ts";
 import { type Mac, parseMac } from "../../src/net/mac.ts";
@@ -102,4 +104,14 @@ export function group(...services: readonly GroupService[]): AddressGroup {
   const [key] = addresses;
   if (key === undefined) throw new Error("a group has an address");
   return { key, addresses, services };
+}
+
+export function decideOne(one: AddressGroup, of: ElectionView): Decision {
+  const [decision] = decide([one], of, new RankMemory());
+  if (decision === undefined) throw new Error("no decision");
+  return decision;
+}
+
+export function orderOf(one: AddressGroup, of: ElectionView): readonly string[] {
+  return decideOne(one, of).candidates.map((candidate) => candidate.node);
 }
