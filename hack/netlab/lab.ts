@@ -1,5 +1,5 @@
 /** A lab: its folder, and what is started and stopped on its nodes. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildManifests } from "./manifests.ts";
 import { buildNetwork, removeNetwork, serveBehindNat } from "./network.ts";
@@ -17,6 +17,7 @@ export interface Lab {
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 /** What `npm run bundle` makes. */
 export const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
+const CONTROLLER_BUNDLE = join(REPOSITORY, "dist/bundle/arpeggio-controller.js");
 const BACKEND_PROGRAM = join(import.meta.dirname, "backend-main.js");
 
 /** As MetalLB's controller makes it: 22 characters. Every lab has this one, it protects nothing. */
@@ -25,6 +26,7 @@ const LAB_KEY = "lab-key-22-characters-";
 /** SIGTERM: 12 s for the addresses to be claimed, and the leave; the manifests give 15 s. */
 const SHUTDOWN_TIMEOUT_MS = 15_000;
 const LAST_LINES = 20;
+const CONTROLLER = "controller";
 
 export const DEFAULT_LAB = "arpeggio";
 
@@ -56,6 +58,7 @@ export function findLab(name: string): Lab | undefined {
 export async function createLab(name: string, nodes: number): Promise<Lab> {
   const lab = { topology: buildTopology(name, nodes), folder: labFolder(name) };
   for (const node of lab.topology.nodes) writeNodeFolder(lab, node);
+  shareAllocations(lab);
   writeFileSync(join(lab.folder, "lab.json"), JSON.stringify({ nodes }));
   try {
     await buildNetwork(lab.topology);
@@ -70,7 +73,7 @@ export async function createLab(name: string, nodes: number): Promise<Lab> {
 
 /** Leaves no process, no namespace and no file of the lab behind. */
 export async function destroyLab(lab: Lab): Promise<void> {
-  await Promise.all(lab.topology.nodes.map((node) => killNode(lab, node)));
+  await Promise.all([killController(lab), ...lab.topology.nodes.map((node) => killNode(lab, node))]);
   await removeNetwork(lab.topology);
   rmSync(lab.folder, { recursive: true, force: true });
 }
@@ -104,6 +107,22 @@ export function startSpeaker(lab: Lab, node: Host): void {
     `--cache-dir=${join(folder, "cache")}`,
   ];
   startProcess(folder, "speaker", inNamespace(node.namespace, argv));
+}
+
+/** Of the first node's manifests; what it gives every node reads. It outlives the node, as one on another host would. */
+export function startController(lab: Lab): void {
+  const [node] = lab.topology.nodes;
+  if (node === undefined) return;
+  const argv = [process.execPath, CONTROLLER_BUNDLE, `--source=files:${manifestFolder(lab, node)}`];
+  startProcess(controllerFolder(lab), CONTROLLER, inNamespace(node.namespace, argv));
+}
+
+async function killController(lab: Lab): Promise<void> {
+  if (livingPid(controllerFolder(lab), CONTROLLER) !== undefined) await killProcess(controllerFolder(lab), CONTROLLER);
+}
+
+function controllerFolder(lab: Lab): string {
+  return join(lab.folder, CONTROLLER);
 }
 
 export function startBackend(lab: Lab, node: Host): void {
@@ -155,6 +174,14 @@ export function emptyCache(lab: Lab, node: Host): void {
   const cache = join(nodeFolder(lab, node), "cache");
   rmSync(cache, { recursive: true, force: true });
   mkdirSync(cache, { recursive: true });
+}
+
+/** As if what the controller writes beside the first node's manifests were copied to the others at once. */
+function shareAllocations(lab: Lab): void {
+  const [first, ...others] = lab.topology.nodes.map((node) => join(manifestFolder(lab, node), ".status"));
+  if (first === undefined) return;
+  mkdirSync(first);
+  for (const other of others) symlinkSync(first, other);
 }
 
 function writeNodeFolder(lab: Lab, node: Host): void {

@@ -5,7 +5,7 @@ import { type Ip, parseIp } from "../../src/net/ip.ts";
 import type { Extra } from "./deed.ts";
 import { DRILLS, type DrillName } from "./drills.ts";
 import { SwitchFaults } from "./faults.ts";
-import { createLab, DEFAULT_LAB, destroyLab, findLab, type Lab, labFolder } from "./lab.ts";
+import { createLab, DEFAULT_LAB, destroyLab, findLab, type Lab, labFolder, startController } from "./lab.ts";
 import type { Figures } from "./measure.ts";
 import { removeNetwork } from "./network.ts";
 import { addressRows, formatAddressRows, formatNodeRows, formatRuns, nodeRows } from "./report.ts";
@@ -103,6 +103,7 @@ The lab is running; hack/lab down removes it. To try:
   ip netns exec ${client.namespace} ndisc6 2001:db8::100 eth0
   ip netns exec ${remote.namespace} curl 'http://[2001:db8::100]/'
   ip netns exec ${lab.topology.nodes[0]?.namespace ?? ""} curl http://127.0.0.1:17472/status
+  ip netns exec ${lab.topology.nodes[0]?.namespace ?? ""} curl http://127.0.0.1:17473/pools/lab/addresses
   hack/lab drill kill --runs 3
 `);
 }
@@ -148,6 +149,7 @@ async function startLab({ name, isJson }: Request, nodes: number): Promise<Lab> 
   if (old !== undefined) await destroyLab(old);
   const beginMs = performance.now();
   const lab = await createLab(name, nodes);
+  startController(lab);
   await repairLab(lab);
   if (!isJson) note(`${nodes} nodes agree`, beginMs);
   return lab;

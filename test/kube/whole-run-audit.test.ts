@@ -10,6 +10,12 @@ import { type Comparison, unusedOf } from "../../hack/kube-cluster/audit/compare
 import { formatComparison, formatRight, summaryOf } from "../../hack/kube-cluster/audit/rights-report.ts";
 import { useCluster } from "../support/kube.ts";
 
+/** Read again when somebody else has written in between, which no test can be sure of. */
+const ONLY_AFTER_CONFLICTS: readonly string[] = [
+  "arpeggio-controller: get services",
+  "arpeggio-controller: get configurationstates (metallb.io) in metallb-system",
+];
+
 describe("the whole run", () => {
   const kube = useCluster();
   let comparisons: readonly Comparison[] = [];
@@ -37,7 +43,10 @@ describe("the whole run", () => {
     expect(root?.suites.at(-1)?.title, "this file is the last").to.equal("the whole run");
     for (const comparison of comparisons) {
       process.stdout.write(`    ${comparison.serviceAccount}: ${summaryOf(comparison)}\n`);
-      expect(unusedOf(comparison).map(formatRight)).to.deep.equal([]);
+      const unused = unusedOf(comparison).map(formatRight);
+      expect(
+        unused.filter((right) => !ONLY_AFTER_CONFLICTS.includes(`${comparison.serviceAccount}: ${right}`)),
+      ).to.deep.equal([]);
     }
   });
 });

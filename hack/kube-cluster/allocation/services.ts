@@ -1,17 +1,23 @@
 /** Services and pools that the allocation drills make, by requests of their own, and no process each. */
 import { ArpeggioError } from "../../../src/base/errors.ts";
 import type { ApiAnswer, ApiRequest, ApiServer } from "../../../src/kube/api-server.ts";
+import { until } from "../until.ts";
 
 export const ALLOCATION_NAMESPACE = "arpeggio-allocation";
 const POOL_NAMESPACE = "metallb-system";
 
 /** Of a request that got no answer in 10 s, on a machine that is busy with other things. */
 const ATTEMPTS = 4;
+const GONE = { timeoutMs: 60_000, pollMs: 250 };
 const MERGE_PATCH = "application/merge-patch+json";
 
 export type Families = "IPv4" | "IPv6" | "both";
 
+/** When the last one is gone. */
 export async function makeNamespace(api: ApiServer): Promise<void> {
+  await until("the last namespace is gone", GONE, async () => {
+    return (await answered(api, { method: "GET", path: `/api/v1/namespaces/${ALLOCATION_NAMESPACE}` })).status === 404;
+  });
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: ALLOCATION_NAMESPACE } };
   await call(api, { method: "POST", path: "/api/v1/namespaces", body });
 }
