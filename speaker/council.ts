@@ -10,6 +10,7 @@ import { type Acceptance, acceptConfiguration } from "../src/desired/accept-conf
 import { Deriver } from "../src/desired/derive.ts";
 import { FreshEndpoints } from "../src/desired/fresh-endpoints.ts";
 import type { Derived } from "../src/desired/group.ts";
+import { hasSameValues } from "../src/desired/keyed-difference.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { Decision, MemberView } from "../src/election/decision.ts";
@@ -54,11 +55,13 @@ export type Readiness = (typeof READY_REASONS)[number];
 
 export interface Verdict {
   /** What is different from before. */
+  readonly decisions: ListDifference<Decision>;
   readonly duties: ListDifference<Duty>;
   readonly changes: readonly LeaderChange[];
   readonly budgetLeft: number;
 }
 
+const NONE: ListDifference<never> = { gone: [], come: [] };
 const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
 
 export class Council {
@@ -200,11 +203,14 @@ export class Council {
       ? acceptConfiguration(this.#snapshot, this.#read, announced)
       : { snapshot: this.#read };
     this.#refusal = refusal;
+    const poolsBefore = this.#snapshot?.pools;
     this.#snapshot = counted;
     const { loadBalancerClass } = this.#settings;
     this.#judged = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole }, changed);
     this.#derived = this.#fresh.mark(this.#judged, nowMs);
-    this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
+    if (poolsBefore === undefined || !hasSameValues(poolsBefore, counted.pools)) {
+      this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
+    }
   }
 
   observeLinks(links: readonly Link[], nowMs: number): void {
@@ -267,7 +273,7 @@ export class Council {
     if ((this.#refusal !== undefined && this.#mayAccept) || rule !== ruleBefore) this.#accept(view.answering, nowMs);
     else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
     const snapshot = this.#snapshot;
-    if (snapshot === undefined) return { duties: { gone: [], come: [] }, changes: [], budgetLeft: budget };
+    if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], budgetLeft: budget };
     const self = this.#settings.nodeName;
     const members = this.#electorate(snapshot, others, view.isGone, nowMs);
     this.#electors = members;
@@ -302,7 +308,7 @@ export class Council {
     };
     const { changes: duties, budgetLeft } = this.#duties.follow(decisions, bookView, budgetToGo);
     if (!this.isDeciding) this.#wasReplaced = false;
-    return { duties, changes, budgetLeft };
+    return { decisions, duties, changes, budgetLeft };
   }
 
   #electorate(

@@ -5,6 +5,7 @@
 
 import { type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/neighbour-questions.ts";
 import type { PacketPort } from "../src/announcer/packet-port.ts";
+import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
 import type { JudgedLink } from "../src/election/usable-links.ts";
 import type { NodeWord } from "../src/election/word.ts";
@@ -13,15 +14,9 @@ import type { WatchView } from "../src/gossip/fast/fast-event.ts";
 import { type Family, familyOf, type Ip, isLinkLocal } from "../src/net/ip.ts";
 import { prefixHolds } from "../src/net/prefix.ts";
 import type { Council } from "./council.ts";
+import { LedBook } from "./led-book.ts";
 import type { KnownMember, MemberViews } from "./member-views.ts";
 import { WatchedPackets } from "./watched-packets.ts";
-
-/** What a node leads, as far as the ladder needs it. */
-interface Led {
-  readonly seconds: Set<string>;
-  /** The first address of each family. */
-  readonly first: Map<Family, Ip>;
-}
 
 export class LeaderWatch {
   readonly packets: WatchedPackets;
@@ -30,8 +25,7 @@ export class LeaderWatch {
   readonly #members: MemberViews;
   readonly #gossip: () => GossipDriver | undefined;
   readonly #questions = new NeighbourQuestions();
-  #decisions: readonly Decision[] | undefined;
-  #led: ReadonlyMap<string, Led> = new Map();
+  readonly #led = new LedBook();
   #told = "";
 
   constructor(
@@ -48,15 +42,11 @@ export class LeaderWatch {
     this.packets = new WatchedPackets(packets);
   }
 
-  /** After every decision: tells the detector what has changed. */
-  follow(nowMs: number): void {
+  /** After every decision, with those that have changed: tells the detector what is new. */
+  follow(decisions: ListDifference<Decision>, nowMs: number): void {
+    this.#led.follow(decisions);
     const gossip = this.#gossip();
     if (gossip?.fast === undefined) return;
-    // All of them are gone through: when all are decided, not in every turn until then.
-    if (!this.#council.isDeciding && this.#council.decisions !== this.#decisions) {
-      this.#decisions = this.#council.decisions;
-      this.#led = ledBy(this.#decisions);
-    }
     const links = this.#council.links(nowMs);
     const view = this.#viewOf(links, nowMs);
     const text = JSON.stringify(view);
@@ -88,7 +78,7 @@ export class LeaderWatch {
     );
     if (mayWatch(ownFlags)) watchers.push(this.#self);
     return {
-      leaders: [...this.#led].map(([node, { seconds }]) => ({ node, seconds: [...seconds] })),
+      leaders: this.#led.leaders(),
       watchers: watchers.toSorted(),
       goMembers: present.flatMap(({ member, word }) => (word === undefined ? [member.name] : [])),
       hasLink: links.length === 0 || links.some(({ link }) => link.hasCarrier && !link.isLoopback),
@@ -100,7 +90,7 @@ export class LeaderWatch {
     const questions = this.#members
       .present()
       .filter(({ member }) => watched.includes(member.name))
-      .flatMap((known) => questionsTo(known, this.#led.get(known.member.name), usable));
+      .flatMap((known) => questionsTo(known, this.#led.firstIp(known.member.name), usable));
     this.#questions.set(questions);
     for (const { link } of usable) this.packets.watch(link.index, this.#questions.addressesOn(link.index));
   }
@@ -111,30 +101,14 @@ function mayWatch(flags: readonly string[]): boolean {
   return flags.includes("ready") && !flags.includes("leaving");
 }
 
-function ledBy(decisions: readonly Decision[]): ReadonlyMap<string, Led> {
-  const led = new Map<string, Led>();
-  for (const { leader, second, group } of decisions) {
-    if (leader === undefined) continue;
-    let entry = led.get(leader);
-    if (entry === undefined) {
-      entry = { seconds: new Set(), first: new Map() };
-      led.set(leader, entry);
-    }
-    if (second !== undefined) entry.seconds.add(second);
-    for (const ip of group.addresses) if (!entry.first.has(familyOf(ip))) entry.first.set(familyOf(ip), ip);
-  }
-  return led;
-}
-
 /** One for an address that it leads, IPv4 before IPv6, and one for the address by which gossip reaches it. */
 function questionsTo(
   { member, word }: KnownMember,
-  led: Led | undefined,
+  ledIp: Ip | undefined,
   links: readonly JudgedLink[],
 ): readonly NeighbourQuestion[] {
   if (word === undefined) return [];
   const { name: node, endpoint } = member;
-  const ledIp = led?.first.get(4) ?? led?.first.get(6);
   const asked = [
     ...(ledIp === undefined ? [] : [{ of: "led-address", ip: ledIp } as const]),
     { of: "node-address", ip: endpoint.ip } as const,

@@ -1,6 +1,8 @@
 /** What a speaker tells when it has settled: whether it is ready, what became of its configuration, what it has to write. */
 import type { Clock, Timer } from "../src/base/clock.ts";
+import type { ListDifference } from "../src/base/list-difference.ts";
 import { isSameList } from "../src/base/same-list.ts";
+import type { Decision } from "../src/election/decision.ts";
 import type { Council, Readiness } from "./council.ts";
 import type { OwnLinks } from "./own-links.ts";
 import { ServiceReports } from "./service-reports.ts";
@@ -37,8 +39,9 @@ export class Reporting {
     this.#services = new ServiceReports(settings.nodeName);
   }
 
-  /** Tells what has changed. */
-  follow(): void {
+  /** Tells what has changed; `decisions`: those that are others than before. */
+  follow(decisions: ListDifference<Decision>): void {
+    if (this.#settings.reportsServices) this.#services.takeDecisions(decisions);
     const readiness = this.#council.readiness();
     if (readiness !== this.#readiness) this.#tell({ kind: "readiness", readiness });
     this.#readiness = readiness;
@@ -63,9 +66,8 @@ export class Reporting {
     if (this.#timer !== undefined) return;
     const nowMs = this.#clock.nowMs();
     const wallMs = this.#clock.wallMs();
-    const { decisions, leadership, derived, ownLabels, electors } = this.#council;
+    const { leadership, derived, ownLabels, electors } = this.#council;
     const { changes, isEnd } = this.#services.follow({
-      decisions,
       leadership,
       refused: derived.refused,
       links: this.#links.current,

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { planLinks, type Topology, topologyOf } from "../src/announcer/plan.ts";
 import type { AnnounceLink } from "../src/announcer/ports.ts";
-import { listDifference } from "../src/base/list-difference.ts";
+import { type ListDifference, listDifference } from "../src/base/list-difference.ts";
 import type { GroupService, RefusedService } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
@@ -23,7 +23,6 @@ export const CHANGES_AT_ONCE = 500;
 const SUBJECTS_AT_ONCE = 120;
 
 export interface ReportView {
-  readonly decisions: readonly Decision[];
   readonly leadership: LeadershipByIp;
   readonly refused: readonly RefusedService[];
   /** This node's, the same array while they are the same. */
@@ -56,6 +55,7 @@ export class ServiceReports {
   readonly #reporters = new Reporters();
   #last: ReportView | undefined;
   #topology: Topology = topologyOf([], []);
+  readonly #decisions = new Set<Decision>();
   /** As they were handed out, and as they should be. */
   readonly #told = new Map<string, ServiceReport>();
   readonly #wanted = new Map<string, ServiceReport>();
@@ -74,21 +74,27 @@ export class ServiceReports {
     this.#self = self;
   }
 
+  /** Decisions that have changed; what is to be said of them is worked out by `follow`. */
+  takeDecisions(changes: ListDifference<Decision>): void {
+    for (const decision of changes.gone) this.#decisions.delete(decision);
+    for (const decision of changes.come) this.#decisions.add(decision);
+    this.#takeSubjects(changes);
+  }
+
   /** What is different from what was handed out so far: `CHANGES_AT_ONCE` at most. */
   follow(view: ReportView): ReportBatch {
     const last = this.#last;
     this.#last = view;
-    this.#takeSubjects(last?.decisions ?? [], view.decisions);
-    this.#takeSubjects(last?.refused ?? [], view.refused);
+    this.#takeSubjects(listDifference(last?.refused ?? [], view.refused));
     if (this.#reporters.begin(view.members)) {
-      for (const decision of view.decisions) if (decision.leader === undefined) this.#queue.add(decision);
+      for (const decision of this.#decisions) if (decision.leader === undefined) this.#queue.add(decision);
       for (const service of view.refused) this.#queue.add(service);
     }
     if (last?.links !== view.links) this.#topology = topologyOf(view.links, []);
     const hasSamePlace = last?.links === view.links && last.ownLabels === view.ownLabels;
     // How many candidates there are is said of every Service that is led.
     if (!hasSamePlace || last.members.length !== view.members.length) {
-      for (const decision of view.decisions) if (decision.leader === this.#self) this.#queue.add(decision);
+      for (const decision of this.#decisions) if (decision.leader === this.#self) this.#queue.add(decision);
     }
     if (this.#queue.size === 0 && this.#open.size === 0 && this.#dirty.size === 0) return NOTHING;
     this.#workOff(view);
@@ -96,8 +102,7 @@ export class ServiceReports {
     return { changes, isEnd: this.#queue.size === 0 && this.#dirty.size === 0 };
   }
 
-  #takeSubjects(before: readonly Subject[], now: readonly Subject[]): void {
-    const { gone, come } = listDifference(before, now);
+  #takeSubjects({ gone, come }: ListDifference<Subject>): void {
     for (const subject of gone) {
       this.#queue.delete(subject);
       for (const service of this.#servicesOf.get(subject) ?? []) this.#open.add(service);
@@ -129,8 +134,8 @@ export class ServiceReports {
       this.#dirty.add(service);
     }
     this.#open.clear();
-    this.#reporters.prune(view.decisions.length + view.refused.length);
-    if (this.#began.size > 2 * view.decisions.length + 1_000) this.#began = new Map();
+    this.#reporters.prune(this.#decisions.size + view.refused.length);
+    if (this.#began.size > 2 * this.#decisions.size + 1_000) this.#began = new Map();
   }
 
   /** What says the same as before is given as the same object. */

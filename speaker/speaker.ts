@@ -247,7 +247,7 @@ export class Speaker {
     const links = this.#links.refresh(nowMs);
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
-    const { duties, changes, budgetLeft } = this.#council.decide({
+    const { decisions, duties, changes, budgetLeft } = this.#council.decide({
       incarnation: this.#gossip?.self.incarnation ?? 1,
       answering: this.#answering,
       wasReplaced,
@@ -265,9 +265,9 @@ export class Speaker {
     for (const node of this.#council.isDeciding ? [] : this.#reunion.takeRivals()) {
       this.#announcer.handle({ kind: "rival", node }, nowMs);
     }
-    this.#watch.follow(nowMs);
+    this.#watch.follow(decisions, nowMs);
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
-    this.#reporting.follow();
+    this.#reporting.follow(decisions);
     this.#depart(nowMs);
     return budgetLeft;
   }

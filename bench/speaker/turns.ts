@@ -18,7 +18,8 @@ import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
-import { buildPacketFilter, encodeFilter } from "../../src/packet/filter.ts";
+import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
+import { FilterInForce } from "../../src/packet/filter-in-force.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
 /** Of one turn (DESIGN §5). */
@@ -153,6 +154,7 @@ class Machine {
   readonly host = new MemoryHost(clock);
   readonly speaker: Speaker;
   readonly #receiver = new SnapshotReceiver();
+  readonly #filters = [[4, new FilterInForce()] as const, [6, new FilterInForce()] as const];
   #sent: ClusterSnapshot | undefined;
 
   constructor(index: number) {
@@ -186,8 +188,9 @@ class Machine {
           setLinks: () => undefined,
           failedLinks: () => new Set(),
           setFilter: (_, addresses, poolPrefixes) => {
-            for (const family of [4, 6] as const) {
-              encodeFilter(buildPacketFilter({ family, addresses, poolPrefixes }).program);
+            for (const [family, filter] of this.#filters) {
+              const next = filter.next({ family, addresses, poolPrefixes }, MAX_FILTER_INSTRUCTIONS);
+              if (next !== undefined) encodeFilter(next.program);
             }
           },
           send: () => undefined,

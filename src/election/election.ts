@@ -15,6 +15,7 @@ import { RankMemory } from "./rank-memory.ts";
 /** What work costs, in about microseconds of a slow machine. A decision that changes is followed by duties, claims and reports. */
 const VISIT_COST = 1;
 const HASH_COST = 1;
+const PASSED_COST = 0.05;
 const CHANGE_COST = 25;
 /** As many profiles are judged to learn whether a view changes anything; with more the groups are gone through, in their turn. */
 const PROFILES_AT_ONCE = 64;
@@ -26,6 +27,8 @@ interface Entry {
   /** Of the view that they were decided by; undefined before the first. */
   generation: number | undefined;
 }
+
+const NO_ENTRIES: IterableIterator<Entry> = [].values();
 
 export class Election {
   readonly #memory = new RankMemory();
@@ -39,6 +42,9 @@ export class Election {
   #pending = 0;
   /** Those of them that were never decided. */
   readonly #new = new Set<Entry>();
+  /** What was there when the view changed: what nobody led then, and all of it; both as far as they were not gone through yet. */
+  #leaderless: IterableIterator<Entry> = NO_ENTRIES;
+  #rest: IterableIterator<Entry> = NO_ENTRIES;
   /** As long as nothing has changed since it was asked for. */
   #decisions: readonly Decision[] | undefined = [];
   readonly #gone = new Set<Decision>();
@@ -86,6 +92,8 @@ export class Election {
     if (last !== undefined && last.profiles <= PROFILES_AT_ONCE && electorate.agreesWith(last)) return electorate;
     this.#generation++;
     this.#pending = this.#entryOf.size;
+    this.#leaderless = [...this.#entryOf.values()].filter(this.#isLeaderless).values();
+    this.#rest = this.#entryOf.values();
     this.#memory.prune(() => this.#keys(), this.#groups.length);
     return electorate;
   }
@@ -149,25 +157,20 @@ export class Election {
 
   /** Most urgent first: what nobody leads any more, then what has changed itself, then the rest. */
   #work(electorate: Electorate, budget: number): number {
-    let left = this.#workThrough(this.#new, this.#isLeaderless, electorate, budget);
-    const all = (): Iterable<Entry> => this.#entryOf.values();
-    if (this.#pending > this.#new.size) left = this.#workThrough(all(), this.#isLeaderless, electorate, left);
-    left = this.#workThrough(this.#new, isAny, electorate, left);
-    return this.#pending === 0 ? left : this.#workThrough(all(), isAny, electorate, left);
+    let left = this.#workThrough([...this.#new].filter(this.#isLeaderless).values(), electorate, budget);
+    left = this.#workThrough(this.#leaderless, electorate, left);
+    left = this.#workThrough(this.#new.values(), electorate, left);
+    return this.#workThrough(this.#rest, electorate, left);
   }
 
-  #workThrough(
-    entries: Iterable<Entry>,
-    isMeant: (entry: Entry) => boolean,
-    electorate: Electorate,
-    budget: number,
-  ): number {
+  /** As far as the budget goes. An iterator of a Map or an array goes on where the last loop left it. */
+  #workThrough(entries: IterableIterator<Entry>, electorate: Electorate, budget: number): number {
     let left = budget;
     if (left <= 0) return left;
     for (const entry of entries) {
-      if (entry.generation === this.#generation || !isMeant(entry)) continue;
-      left -= this.#decide(entry, electorate);
-      if (left <= 0) return left;
+      const isPending = entry.generation !== this.#generation && this.#entryOf.get(entry.group) === entry;
+      left -= isPending ? this.#decide(entry, electorate) : PASSED_COST;
+      if (left <= 0) break;
     }
     return left;
   }
@@ -190,10 +193,6 @@ export class Election {
     this.#decisions = undefined;
     return VISIT_COST + hashCost + CHANGE_COST;
   }
-}
-
-function isAny(): boolean {
-  return true;
 }
 
 /** Whether no member can stand otherwise in one than in the other. */

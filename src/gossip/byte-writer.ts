@@ -46,6 +46,11 @@ export class ByteWriter {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** Starts over in the same buffer: what `finish` gave is no more. */
+  clear(): void {
+    this.#length = 0;
+  }
+
   /** Reserves `count` bytes and returns where they start. It may replace buffer and view, so it is called before they are read. */
   #take(count: number): number {
     const start = this.#length;

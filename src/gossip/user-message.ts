@@ -16,6 +16,8 @@ const KIND = { claim: 1, yielded: 2, "lead-question": 3 } as const;
 const KINDS = ["claim", "yielded", "lead-question"] as const;
 /** With names of the greatest length an entry of so many IPv6 addresses fits one payload; longer lists make several entries. */
 const ADDRESSES_PER_ENTRY = 24;
+/** More than a claim of one address takes. */
+const ENTRY_BYTES = 512;
 
 const KEY = {
   group: 1,
@@ -65,7 +67,9 @@ export type UserMessageDrop = "not-ours" | "unknown-kind" | "truncated" | "malfo
 export function encodeUserMessages(messages: readonly UserMessage[]): readonly Uint8Array[] {
   const payloads: Uint8Array[] = [];
   let writer = newPayload();
-  for (const entry of messages.flatMap(splitByAddresses).map(encodeEntry)) {
+  const scratch = new ByteWriter(ENTRY_BYTES);
+  for (const message of messages.flatMap(splitByAddresses)) {
+    const entry = encodeEntry(message, scratch);
     if (writer.length > HEADER_BYTES && writer.length + entry.length > USER_MESSAGE_MAX_BYTES) {
       payloads.push(writer.finish());
       writer = newPayload();
@@ -103,15 +107,17 @@ function newPayload(): ByteWriter {
 }
 
 function splitByAddresses(message: UserMessage): readonly UserMessage[] {
-  const count = Math.max(1, Math.ceil(message.addresses.length / ADDRESSES_PER_ENTRY));
+  if (message.addresses.length <= ADDRESSES_PER_ENTRY) return [message];
+  const count = Math.ceil(message.addresses.length / ADDRESSES_PER_ENTRY);
   return Array.from({ length: count }, (_, part) => ({
     ...message,
     addresses: message.addresses.slice(part * ADDRESSES_PER_ENTRY, (part + 1) * ADDRESSES_PER_ENTRY),
   }));
 }
 
-function encodeEntry(message: UserMessage): Uint8Array {
-  const writer = new ByteWriter(512);
+/** Valid until the writer is used again. */
+function encodeEntry(message: UserMessage, writer: ByteWriter): Uint8Array {
+  writer.clear();
   writer.u8(KIND[message.kind]);
   writeMapHeader(writer, message.kind === "claim" ? 11 : 3);
   putText(writer, KEY.group, message.group);

@@ -27,6 +27,8 @@ export type FilterPrecision = "exact" | "prefixes" | "family";
 
 export interface PacketFilter {
   readonly precision: FilterPrecision;
+  /** Pools that pass whole; only with precision "prefixes". */
+  readonly prefixes: readonly Prefix[];
   readonly program: readonly BpfInstruction[];
 }
 
@@ -103,17 +105,16 @@ export function buildPacketFilter(
 ): PacketFilter {
   const { family } = wanted;
   const addresses = sortedHosts(wanted);
-  if (addresses.length === 0) return { precision: "exact", program: [dropFrame()] };
+  if (addresses.length === 0) return { precision: "exact", prefixes: [], program: [dropFrame()] };
   const exact = programOf(family, addresses, maxInstructions);
-  if (exact !== undefined) return { precision: "exact", program: exact };
-  const held = wanted.poolPrefixes
-    .filter((prefix) => familyOf(prefix.network) === family)
-    .map(prefixEntry)
-    .filter((prefix) => holdsAny(prefix, addresses));
-  const prefixes = programOf(family, [...addresses, ...held], maxInstructions);
-  if (prefixes !== undefined) return { precision: "prefixes", program: prefixes };
+  if (exact !== undefined) return { precision: "exact", prefixes: [], program: exact };
+  const prefixes = wanted.poolPrefixes.filter(
+    (prefix) => familyOf(prefix.network) === family && holdsAny(prefixEntry(prefix), addresses),
+  );
+  const byPools = programOf(family, [...addresses, ...prefixes.map(prefixEntry)], maxInstructions);
+  if (byPools !== undefined) return { precision: "prefixes", prefixes, program: byPools };
   const everything = programOf(family, [{ words: NO_WORDS, lo: 0, hi: 0xffff_ffff }], MAX_FILTER_INSTRUCTIONS);
-  return { precision: "family", program: everything ?? [passFrame()] };
+  return { precision: "family", prefixes: [], program: everything ?? [passFrame()] };
 }
 
 /** An array of struct sock_filter in the byte order of this machine, as SO_ATTACH_FILTER takes it. */

@@ -7,6 +7,7 @@ import { errnoOf } from "../base/errors.ts";
 import type { Family, Ip } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 import { buildPacketFilter, encodeFilter, type FilterPrecision, MAX_FILTER_INSTRUCTIONS } from "../packet/filter.ts";
+import { FilterInForce } from "../packet/filter-in-force.ts";
 import type { PacketStatistics } from "./addon.ts";
 import { type FrameBatch, openPacketSocket, type PacketSocket } from "./packet-socket.ts";
 
@@ -55,6 +56,7 @@ interface Endpoint {
   linkName: string;
   readonly family: Family;
   readonly wanted: Wanted;
+  readonly filter: FilterInForce;
   socket: PacketSocket | undefined;
   precision: FilterPrecision;
   /** errno name of the last failure, until a retry finds the socket well. */
@@ -190,7 +192,7 @@ export class PacketLinks {
     const wanted = this.#wantedOn(linkIndex);
     const endpoints = FAMILIES.map((family): Endpoint => {
       const state = { socket: undefined, problem: undefined, precision: "exact" as const };
-      return { linkIndex, linkName, family, wanted, ...state };
+      return { linkIndex, linkName, family, wanted, filter: new FilterInForce(), ...state };
     });
     this.#endpoints.set(linkIndex, endpoints);
     for (const endpoint of endpoints) this.#open(endpoint);
@@ -199,6 +201,7 @@ export class PacketLinks {
   #open(endpoint: Endpoint): void {
     const { linkIndex, linkName, family } = endpoint;
     endpoint.problem = undefined;
+    endpoint.filter.forget();
     try {
       endpoint.socket = openPacketSocket({
         linkIndex,
@@ -227,12 +230,14 @@ export class PacketLinks {
     const { family, socket, wanted } = endpoint;
     if (socket === undefined) return;
     for (;;) {
-      const filter = buildPacketFilter({ family, ...wanted }, this.#maxInstructions);
+      const filter = endpoint.filter.next({ family, ...wanted }, this.#maxInstructions);
+      if (filter === undefined) return;
       try {
         socket.setFilter(encodeFilter(filter.program));
         endpoint.precision = filter.precision;
         return;
       } catch (error) {
+        endpoint.filter.forget();
         endpoint.problem = errnoOf(error);
         if (endpoint.problem !== "ENOMEM" || filter.program.length < LEAST_INSTRUCTIONS) {
           // Without its filter a socket hears nothing: it is none, and is opened anew with the next retry.

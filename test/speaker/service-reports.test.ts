@@ -64,10 +64,11 @@ class Reporter {
     const { rule } = this;
     const view = { rule, source: "kubernetes", members, nodes: facts.nodes, ignoresExcludeLabel: false } as const;
     const decisions = decide(derived.groups, view, this.#memory);
-    this.#book.follow(listDifference(this.#decisions, decisions), nowMs);
+    const changes = listDifference(this.#decisions, decisions);
+    this.#book.follow(changes, nowMs);
     this.#decisions = decisions;
+    this.reports.takeDecisions(changes);
     const batch = this.reports.follow({
-      decisions,
       leadership: this.#book.byIp,
       refused: derived.refused,
       links: this.links,
