@@ -73,7 +73,7 @@ const ROWS = [
   {
     name: "fast-detection",
     placeholder: "on|off",
-    byDefault: "off",
+    byDefault: "on",
     text: "on: leaders are watched closely, and one that is gone is noticed within half a second. off: memberlist's own detection alone, which takes 5 to 7 s.",
   },
   {

@@ -109,7 +109,7 @@ function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: bool
     ignoresExcludeLabel: reader.read("ignore-exclude-lb", parseSwitch, false),
     ignoresCordon: reader.read("ignore-cordon", parseSwitch, false),
     electionCap: reader.read("election", parseChoice(ELECTION_CAPS), "auto"),
-    detectsFast: reader.read("fast-detection", parseChoice(ON_OFF), "off") === "on",
+    detectsFast: reader.read("fast-detection", parseChoice(ON_OFF), "on") === "on",
   };
   if (source === undefined || nodeName === undefined) return undefined;
   return {

@@ -35,7 +35,7 @@ describe("parseOptions", () => {
       ignoresExcludeLabel: false,
       ignoresCordon: false,
       electionCap: "auto",
-      detectsFast: false,
+      detectsFast: true,
     });
   });
 
@@ -109,7 +109,7 @@ describe("parseOptions", () => {
     const words = `-source files:m -node-name n1 --peers n2.example.org,[2001:db8::3]:1 --ml-bindport=8000
       --ml-bindaddr=192.0.2.1 --ml-secret-key-path=/k --ml-timing-file=/t.json --lb-class=example.org/lb
       --exclude-links-file=x.yaml --cache-dir=cache --http-address=[::1]:0 --log-level=debug
-      --ignore-exclude-lb -ignore-cordon=true --election=metallb --fast-detection=on`.split(/\s+/);
+      --ignore-exclude-lb -ignore-cordon=true --election=metallb --fast-detection=off`.split(/\s+/);
     expect(run(words, {}, hostWith(files))).to.deep.equal({
       nodeName: "n1",
       source: { kind: "files", folder: "/work/m" },
@@ -129,7 +129,7 @@ describe("parseOptions", () => {
       ignoresExcludeLabel: true,
       ignoresCordon: true,
       electionCap: "metallb",
-      detectsFast: true,
+      detectsFast: false,
       excludeLinksFile: "/work/x.yaml",
       cacheFolder: "/work/cache",
     });

@@ -6,8 +6,11 @@ import { type LongestSilence, Silence } from "./silence.ts";
 export const PING_INTERVAL_MS = 100;
 /** After a ping, without any sign of life: everybody who could help is asked. */
 export const ESCALATION_MS = 50;
-/** We asked others and none has answered for so long: we are deaf, and the silence is ours. */
-export const DEAF_MS = 100;
+/**
+ * We asked others and none has answered for so long: we are deaf, and the silence is ours. Others are asked 150 ms after the last sign
+ * of life, so this must end before 450 ms; and it must be longer than what a busy machine needs for an answer.
+ */
+export const DEAF_MS = 250;
 /** An accusation is said so often and so far apart. */
 export const ACCUSATION_SAYINGS = 5;
 export const ACCUSATION_INTERVAL_MS = 20;
