@@ -38,6 +38,8 @@ export interface PeerOptions {
   readonly meta?: string;
   readonly stateBytes?: number;
   readonly isUncompressed?: boolean;
+  /** memberlist's LAN timing, as MetalLB has it; else a faster one. */
+  readonly isLan?: boolean;
 }
 
 export function isBuilt(program: string): boolean {
@@ -63,9 +65,18 @@ export class GoPeer {
   }
 
   static async start(program: string, options: PeerOptions): Promise<GoPeer> {
-    const { name, ip, key = "", label = "", meta = "", stateBytes = 0, isUncompressed = false } = options;
+    const {
+      name,
+      ip,
+      key = "",
+      label = "",
+      meta = "",
+      stateBytes = 0,
+      isUncompressed = false,
+      isLan = false,
+    } = options;
     const settings = ["-name", name, "-bind", ip, "-port", "0", "-key", key, "-label", label, "-meta", meta];
-    const flags = [...settings, "-state", `${stateBytes}`, `-no-compression=${isUncompressed}`];
+    const flags = [...settings, "-state", `${stateBytes}`, `-no-compression=${isUncompressed}`, `-lan=${isLan}`];
     const child = spawn(program, flags);
     const events = new EventList<PeerEvent>(name);
     createInterface(child.stdout).on("line", (line) => events.push(JSON.parse(line) as PeerEvent));
@@ -94,6 +105,11 @@ export class GoPeer {
     return this.events.all
       .flatMap(({ event, text = "" }) => (event === "log" && text.includes("[ERR]") ? [text] : []))
       .filter((text) => !text.includes("Failed fallback TCP ping: timeout"));
+  }
+
+  /** SIGSTOP: its kernel goes on. */
+  freeze(): void {
+    this.#process.kill("SIGSTOP");
   }
 
   /** No goodbye: SIGKILL. */

@@ -31,6 +31,8 @@ export interface NodeOptions {
   readonly meta?: Uint8Array;
   readonly userState?: Uint8Array;
   readonly peers?: readonly Endpoint[];
+  /** Leaders are watched closely, and others have memberlist's LAN timing. */
+  readonly detectsFast?: boolean;
 }
 
 export class OurNode {
@@ -48,7 +50,8 @@ export class OurNode {
   }
 
   static async start(options: NodeOptions): Promise<OurNode> {
-    const { name, ip, key = "", label = "", meta, userState, peers = [] } = options;
+    const { name, ip, key = "", label = "", meta, userState, peers = [], detectsFast = false } = options;
+    const timing = detectsFast ? TIMING_PRESETS.lan : TIMING;
     const transport = await openGossipTransport({ ip, port: 0 });
     const random = new SystemRandom();
     const secret = bytesOfHex(key) ?? new Uint8Array(0);
@@ -57,9 +60,10 @@ export class OurNode {
     const driver = new GossipDriver({
       name,
       endpoint: transport.local,
-      timing: TIMING,
+      timing,
+      detectsFast,
       random,
-      codec: createCodec({ ...keys, label, timing: TIMING, random }),
+      codec: createCodec({ ...keys, label, timing, random }),
       transport,
       clock: new SystemClock(),
       turns: NODE_TURNS,
