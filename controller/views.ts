@@ -21,7 +21,7 @@ import type { Ip } from "../src/net/ip.ts";
 
 export function serviceCounts({ table, waiting }: Allocator): ControllerStatusDocument["services"] {
   const services = [...table.entries.values()].map(({ service }) => service);
-  const allocated = services.filter((service) => statusAddresses(service).length > 0).length;
+  const allocated = services.filter(({ isLoadBalancer, ingress }) => isLoadBalancer && ingress.length > 0).length;
   return { known: services.length, allocated, pending: waiting.length };
 }
 

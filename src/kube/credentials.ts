@@ -17,6 +17,9 @@ export interface Credentials {
   refresh(): void;
 }
 
+/** Files are not read again for each of many requests; a token that is replaced is good for longer than this. */
+const RECENT_MS = 1_000;
+
 export async function loadCredentials(kubeconfig: string | undefined): Promise<Credentials> {
   if (kubeconfig === undefined && process.env["KUBERNETES_SERVICE_HOST"] === undefined) {
     throw new ArpeggioError(
@@ -33,6 +36,7 @@ export async function loadCredentials(kubeconfig: string | undefined): Promise<C
     return config;
   };
   let config: ReturnType<typeof load> | undefined = loadedOrThrown(load, kubeconfig);
+  let recent: { readonly atMs: number; readonly options: AuthenticatedOptions } | undefined;
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
     throw new ArpeggioError("ERR_CONFIG_INVALID", `${kubeconfig}: its current context names no cluster`);
@@ -40,6 +44,8 @@ export async function loadCredentials(kubeconfig: string | undefined): Promise<C
   return {
     server: cluster.server,
     requestOptions: async () => {
+      const nowMs = performance.now();
+      if (recent !== undefined && nowMs - recent.atMs < RECENT_MS) return recent.options;
       // A ServiceAccount's token is read again each minute by client-node itself; a new KubeConfig reads it at once.
       config ??= load();
       const headers: Record<string, unknown> = {};
@@ -47,13 +53,16 @@ export async function loadCredentials(kubeconfig: string | undefined): Promise<C
       await config.applyToHTTPSOptions(options);
       const { agent, headers: _, ...rest } = options;
       const isProxied = config.getCurrentCluster()?.proxyUrl !== undefined;
-      return {
+      const read = {
         ...rest,
         headers: withoutLineEnds(headers),
         ...(isProxied && typeof agent === "object" ? { agent: agent as Agent } : {}),
       };
+      recent = { atMs: nowMs, options: read };
+      return read;
     },
     refresh: () => {
+      recent = undefined;
       config = undefined;
     },
   };
