@@ -61,6 +61,8 @@ export interface Verdict {
   readonly budgetLeft: number;
 }
 
+/** Of the first snapshot, in one turn: some milliseconds. */
+const OBJECTS_AT_ONCE = 400;
 const NONE: ListDifference<never> = { gone: [], come: [] };
 const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
 
@@ -75,6 +77,8 @@ export class Council {
   #observed: ObservedNodes = NO_OBSERVED_NODES;
   /** As read last, and as it counts. */
   #read: ClusterSnapshot | undefined;
+  /** All of the first snapshot was derived. */
+  #isRead = false;
   #snapshot: ClusterSnapshot | undefined;
   #refusal: string | undefined;
   /** Some address was given up, or taken, since the configuration was last judged. */
@@ -142,7 +146,11 @@ export class Council {
 
   /** Some decisions are of before: more is to be decided in the next turn. */
   get isDeciding(): boolean {
-    return !this.#election.isDone || !this.#duties.isDone;
+    return this.#isReading || !this.#election.isDone || !this.#duties.isDone;
+  }
+
+  get #isReading(): boolean {
+    return this.#snapshot !== undefined && !this.#isRead;
   }
 
   /** Some address is answered here that another shall lead, or that may be found to be so in the next turns. */
@@ -192,6 +200,17 @@ export class Council {
     this.#accept(announced, nowMs, changed);
     const node = snapshot.nodes.get(this.#settings.nodeName);
     this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
+  }
+
+  /** Derives the first snapshot, some objects a turn; until that is done it does not count as read. */
+  goOnReading(nowMs: number): void {
+    if (this.#snapshot === undefined || this.#isRead) return;
+    if (!this.#deriver.isDone) {
+      this.#judged = this.#deriver.goOn(this.#settings.turnBudget ?? OBJECTS_AT_ONCE);
+      this.#derived = this.#fresh.mark(this.#judged, nowMs);
+    }
+    if (!this.#deriver.isDone) return;
+    this.#isRead = true;
     this.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
@@ -206,11 +225,13 @@ export class Council {
     const poolsBefore = this.#snapshot?.pools;
     this.#snapshot = counted;
     const { loadBalancerClass } = this.#settings;
-    this.#judged = this.#deriver.derive(counted, { loadBalancerClass, checksAdmission: !isWhole }, changed);
-    this.#derived = this.#fresh.mark(this.#judged, nowMs);
+    const rules = { loadBalancerClass, checksAdmission: !isWhole };
     if (poolsBefore === undefined || !hasSameValues(poolsBefore, counted.pools)) {
       this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
     }
+    if (poolsBefore === undefined) return this.#deriver.begin(counted, rules);
+    this.#judged = this.#deriver.derive(counted, rules, changed);
+    this.#derived = this.#fresh.mark(this.#judged, nowMs);
   }
 
   observeLinks(links: readonly Link[], nowMs: number): void {
@@ -290,7 +311,7 @@ export class Council {
         ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
         notYetCounted: this.#observed.notYetCounted,
       },
-      budget,
+      this.#isReading ? 0 : budget,
       view.asked,
     );
     const decisions = this.#election.takeChanges();

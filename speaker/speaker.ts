@@ -244,6 +244,7 @@ export class Speaker {
 
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
   #settleOnce(nowMs: number, budget: number, asked: ReadonlySet<Ip>): number {
+    this.#council.goOnReading(nowMs);
     const links = this.#links.refresh(nowMs);
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);

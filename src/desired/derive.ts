@@ -37,6 +37,39 @@ export class Deriver {
   readonly #slices = new SliceTable();
   readonly #rows = new Map<string, Row>();
   readonly #table = new GroupTable();
+  /** Slices and Services of a first reading that were not gone through yet. */
+  #slicesToRead: string[] = [];
+  #servicesToRead: string[] = [];
+
+  /** False: the Services of a first reading are still being gone through, and groups are missing. */
+  get isDone(): boolean {
+    return this.#slicesToRead.length === 0 && this.#servicesToRead.length === 0;
+  }
+
+  /** Takes the first snapshot; `goOn` derives it. */
+  begin(snapshot: ClusterSnapshot, rules: JudgeRules): void {
+    this.#snapshot = snapshot;
+    this.#rules = rules;
+    this.#judge = new ServiceJudge(snapshot, rules);
+    // From the end on.
+    this.#slicesToRead = [...snapshot.endpointSlices.keys()].toReversed();
+    this.#servicesToRead = [...snapshot.services.keys()].toReversed();
+  }
+
+  /** So many objects of the first snapshot. */
+  goOn(objects: number): Derived {
+    const snapshot = this.#snapshot;
+    const judge = this.#judge;
+    if (snapshot === undefined || judge === undefined) return this.#table.derived;
+    const slices = this.#slicesToRead.splice(-objects);
+    const touched = this.#slices.take(snapshot.endpointSlices, slices);
+    // Services that came meanwhile were derived without these slices.
+    const derivedAlready = [...touched].filter((key) => this.#rows.has(key));
+    const left = objects - slices.length;
+    const services = left > 0 ? this.#servicesToRead.splice(-left) : [];
+    this.#takeServices(new Set([...derivedAlready, ...services]), snapshot, judge);
+    return this.#table.derived;
+  }
 
   /** `changed`: since the last snapshot, the same or another one; without it the two are compared. */
   derive(snapshot: ClusterSnapshot, rules: JudgeRules, changed?: ChangedKeys): Derived {

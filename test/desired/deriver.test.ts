@@ -80,6 +80,8 @@ describe("Deriver", () => {
       fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
         const deriver = new Deriver();
         const told = new Deriver();
+        const reading = new Deriver();
+        let read: ClusterSnapshot | undefined;
         const receiver = new SnapshotReceiver();
         let sent: ClusterSnapshot | undefined;
         let now = first;
@@ -117,11 +119,18 @@ describe("Deriver", () => {
           for (const message of diffSnapshots(sent, now)) {
             const received = receiver.apply(message);
             if (received === undefined) continue;
+            if (read === undefined) reading.begin(received, RULES);
+            else reading.derive(received, RULES, receiver.changed);
+            reading.goOn(1);
+            read = now;
             expect(told.derive(received, RULES, receiver.changed)).to.deep.equal(expected);
             expect(told.derive({ ...received }, RULES), "the same once more").to.equal(told.derive(received, RULES));
           }
           sent = now;
         }
+        if (read === undefined) return;
+        while (!reading.isDone) reading.goOn(1);
+        expect(reading.goOn(1), "read one by one").to.deep.equal(derive(read, RULES));
       }),
     );
   });
