@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { fieldOf } from "../../../src/desired/resource-readers.ts";
+import { auditFiles } from "../audit/audit-log.ts";
 
 /** One write that the API server let through, and the Service as it was afterwards. */
 export interface ServiceWrite {
@@ -53,11 +54,13 @@ export async function readServiceWrites(
   isWanted: (namespace: string) => boolean,
 ): Promise<readonly ServiceWrite[]> {
   const writes: ServiceWrite[] = [];
-  for await (const line of createInterface({ input: createReadStream(auditLog) })) {
-    // Most lines are about something else, and parsing is what costs.
-    if (!line.includes('"resource":"services"')) continue;
-    const write = parseServiceWrite(line);
-    if (write !== undefined && isWanted(write.key.split("/")[0] ?? "")) writes.push(write);
+  for (const file of auditFiles(auditLog)) {
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      // Most lines are about something else, and parsing is what costs.
+      if (!line.includes('"resource":"services"')) continue;
+      const write = parseServiceWrite(line);
+      if (write !== undefined && isWanted(write.key.split("/")[0] ?? "")) writes.push(write);
+    }
   }
   return writes.toSorted((a, b) => a.revision - b.revision);
 }

@@ -54,7 +54,7 @@ export function parseAuditLine(line: string): AuditRequest | undefined {
 /** Every request of these users, once each, oldest first; also from the files that the API server has put aside (`audit-TIME.log`). */
 export async function readAuditLog(path: string, users: ReadonlySet<string>): Promise<readonly AuditRequest[]> {
   const requests = new Map<string, AuditRequest>();
-  for (const file of filesOf(path)) {
+  for (const file of auditFiles(path)) {
     for await (const line of createInterface({ input: createReadStream(file) })) {
       const request = parseAuditLine(line);
       if (request !== undefined && users.has(request.user)) requests.set(request.id, request);
@@ -63,8 +63,8 @@ export async function readAuditLog(path: string, users: ReadonlySet<string>): Pr
   return [...requests.values()].toSorted((a, b) => a.atMs - b.atMs);
 }
 
-/** The newest last; none when nothing was written yet. */
-function filesOf(path: string): readonly string[] {
+/** With those that the API server has put aside, the newest last; none when nothing was written yet. */
+export function auditFiles(path: string): readonly string[] {
   const [folder, end] = [dirname(path), extname(path)];
   const start = `${basename(path, end)}-`;
   const aside = readdirSync(folder).filter((name) => name.startsWith(start) && name.endsWith(end));
