@@ -1,6 +1,11 @@
 import { expect } from "chai";
 import { type Deed, judgeAllocation, judgeSuccessions } from "../../hack/kube-cluster/allocation/judge.ts";
-import { parseServiceWrite, type ServiceWrite } from "../../hack/kube-cluster/allocation/service-writes.ts";
+import {
+  parseServiceWrite,
+  parseUnclearDelete,
+  type ServiceWrite,
+  withUnclearDeletes,
+} from "../../hack/kube-cluster/allocation/service-writes.ts";
 
 const ALLOCATOR = "system:serviceaccount:metallb-system:arpeggio-controller";
 const FIRST = "192.0.2.1";
@@ -45,6 +50,48 @@ describe("parseServiceWrite", () => {
   ]) {
     it(`passes over ${name}`, () => expect(parseServiceWrite(line)).to.equal(undefined));
   }
+});
+
+describe("withUnclearDeletes", () => {
+  const key = "arpeggio-allocation/s9";
+
+  it("takes a delete that nobody answered for done when a later one finds nothing", () => {
+    const unanswered = parseUnclearDelete(
+      DELETE.replace('"code":200', '"code":504').replace('"kind":"Service"', '"kind":"Status"'),
+    );
+    const foundNothing = parseUnclearDelete(
+      DELETE.replace('"code":200', '"code":404').replace('"kind":"Service"', '"kind":"Status"'),
+    );
+    const atMs = Date.parse("2026-11-30T03:46:36.250Z");
+    expect(unanswered).to.deep.equal({ key, atMs, foundNothing: false });
+    expect(foundNothing).to.deep.equal({ key, atMs, foundNothing: true });
+    expect(parseUnclearDelete(DELETE)).to.equal(undefined);
+  });
+
+  it("puts it where it was asked for first", () => {
+    const [given, other, after] = [write(key, [FIRST]), made("b"), write("b", [FIRST])];
+    const asked = { key, atMs: other.atMs, foundNothing: false };
+    const again = { key, atMs: after.atMs + 10_000, foundNothing: true };
+    const all = withUnclearDeletes([given, other, after], [asked, again]);
+    expect(all.map((one) => [one.key, one.isDeleted])).to.deep.equal([
+      [key, false],
+      ["b", false],
+      [key, true],
+      ["b", false],
+    ]);
+    expect(judgeAllocation(all, ALLOCATOR)).to.deep.include({ doubles: [], lost: [] });
+  });
+
+  it("does not believe a delete that was answered with an error and never confirmed", () => {
+    const writes = [write(key, [FIRST]), made("b"), write("b", [FIRST])];
+    const all = withUnclearDeletes(writes, [{ key, atMs: writes[1]?.atMs ?? 0, foundNothing: false }]);
+    expect(judgeAllocation(all, ALLOCATOR).doubles).to.have.length(1);
+  });
+
+  it("has nothing to add where the first delete was answered", () => {
+    const writes = [write(key, [FIRST]), write(key, [FIRST], { isDeleted: true, user: "admin" })];
+    expect(withUnclearDeletes(writes, [{ key, atMs: 9e12, foundNothing: true }])).to.deep.equal(writes);
+  });
 });
 
 describe("judgeAllocation", () => {

@@ -91,7 +91,8 @@ export async function runChaos(
     const log = auditLogPath({ folder: controlFolder(cluster) });
     const all = await readServiceWrites(log, (namespace) => namespace === ALLOCATION_NAMESPACE);
     const writes = all.filter(({ atMs }) => atMs >= fromMs);
-    const { allocations, doubles, lost, without } = judgeAllocation(writes, CONTROLLER_USER);
+    const { allocations, doubles, lost } = judgeAllocation(writes, CONTROLLER_USER);
+    const without = [...(await readServices(api))].filter(([, addresses]) => addresses.length === 0);
     const successions = judgeSuccessions(writes, CONTROLLER_USER, deeds);
     const slowest = (kind: Deed["kind"]): number | null => {
       const found = successions.filter(({ deed }) => deed.kind === kind).map(({ takeoverMs }) => takeoverMs);
