@@ -9,8 +9,8 @@ import { LongestSilence } from "./silence.ts";
 import { PING_INTERVAL_MS, Watch, type WatchContext } from "./watch.ts";
 import { type LeaderNode, WatcherChoice } from "./watchers.ts";
 
-/** A turn so much after its deadline means that we ourselves stood: the time between proves nothing. */
-const LATE_MS = 50;
+/** A turn so much after its deadline means that we ourselves stood, and pinged nobody: the time between proves nothing. */
+const LATE_MS = 100;
 /** A member that returns so soon after our verdict, of a later incarnation, was not dead. */
 const OVERRULED_MS = 10_000;
 /** Members whose silences are remembered while this node does not watch them. */
