@@ -4,6 +4,7 @@
  * survivor's notice, after which MetalLB would only begin to announce.
  */
 import { spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -11,6 +12,8 @@ import { parseIp } from "../../src/net/ip.ts";
 import { GoPeer, isBuilt, LIBRARIES } from "../../test/interop/go-peer.ts";
 
 const LAB = "failover";
+/** This file runs from dist/bench/failover. */
+const LAB_COMMAND = resolve(import.meta.dirname, "../../../hack/lab");
 const KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 /** `budget`: p50 and p99 in ms (DESIGN §5). */
 const FAULTS = [
@@ -35,7 +38,7 @@ function sortedOf(list: readonly number[]): readonly number[] {
 }
 
 async function linesOf(words: readonly string[]): Promise<readonly string[]> {
-  const child = spawn("hack/lab", [...words, "--name", LAB], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(LAB_COMMAND, [...words, "--name", LAB], { stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   for await (const line of createInterface(child.stdout)) lines.push(line);
   return lines;
