@@ -51,8 +51,11 @@ export async function makeService(api: ApiServer, name: string, families: Famili
   await call(api, { method: "POST", path: servicePath(), body });
 }
 
+/** One that is gone stays as it was: where the API server stands still for a while, its removal may come first. */
 export async function patchService(api: ApiServer, name: string, patch: unknown): Promise<void> {
-  await call(api, { method: "PATCH", path: servicePath(name), body: patch, contentType: MERGE_PATCH });
+  const request: ApiRequest = { method: "PATCH", path: servicePath(name), body: patch, contentType: MERGE_PATCH };
+  const answer = await answered(api, request);
+  if (answer.status !== 404) checked(request, answer);
 }
 
 /** As MetalLB's controller gives addresses of that pool. */
@@ -106,9 +109,12 @@ function poolPath(): string {
 
 /** There already, or gone already: it was so after an attempt that had no answer. */
 async function call<Body>(api: ApiServer, request: ApiRequest): Promise<Body> {
-  const { status, body } = await answered(api, request);
+  return checked(request, await answered(api, request)) as Body;
+}
+
+function checked(request: ApiRequest, { status, body }: ApiAnswer): unknown {
   const isDone = (request.method === "POST" && status === 409) || (request.method === "DELETE" && status === 404);
-  if (status < 300 || isDone) return body as Body;
+  if (status < 300 || isDone) return body;
   const said = JSON.stringify(body);
   throw new ArpeggioError("ERR_API_REFUSED", `${request.method} ${request.path}: HTTP ${status} ${said}`);
 }
