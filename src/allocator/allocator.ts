@@ -200,10 +200,10 @@ export class Allocator {
       this.#surroundings.lines.keep(age.key, addresses.slice(0, 2), this.#nowMs + reserveForMs);
   }
 
-  #follow({ isFreeing, neighbours }: Consequence): void {
+  #follow({ isFreeing, isJoining, neighbours }: Consequence): void {
     this.#isBookNews = true;
     for (const key of neighbours) this.#dirty.add(key);
-    if (isFreeing) this.#decideWaiting();
+    if (isFreeing || isJoining) this.#decideWaiting();
   }
 
   #answer(event: WriteAnswer): void {
@@ -351,7 +351,7 @@ export class Allocator {
 
   #ask(entry: ServiceEntry, pending: PendingWrite): void {
     const { service, age } = entry;
-    this.#table.setPending(entry, pending);
+    if (this.#table.setPending(entry, pending).isJoining) this.#decideWaiting();
     const { uid, resourceVersion } = service;
     this.#effects.push({ kind: "write", id: pending.id, key: age.key, uid, resourceVersion, change: pending.change });
   }

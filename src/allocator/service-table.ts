@@ -39,6 +39,8 @@ export interface ServiceEntry {
 export interface Consequence {
   /** An address got free, or somebody's key, policy or ports changed: who waits may be served now. */
   readonly isFreeing: boolean;
+  /** An address that others have got one more holder: who waits for it is told of another one. */
+  readonly isJoining: boolean;
   /** Who has an address in common with the Service, now or before. */
   readonly neighbours: readonly ServiceKey[];
   /** The change that the news show to be written. */
@@ -119,13 +121,14 @@ export class ServiceTable {
     return { ...age, addresses: [...addresses], sharing: isForeign ? { ...sharing, key: "" } : sharing };
   }
 
-  #consequence(before: Holder | undefined, now: Holder | undefined): Pick<Consequence, "isFreeing" | "neighbours"> {
+  #consequence(before: Holder | undefined, now: Holder | undefined): Omit<Consequence, "written"> {
     const [had, has] = [before?.addresses ?? [], now?.addresses ?? []];
     const isShrunk = had.some((ip) => !has.includes(ip));
-    const isGrown = has.some((ip) => !had.includes(ip));
+    const grown = has.filter((ip) => !had.includes(ip));
     const isResharing = before !== undefined && now !== undefined && !isSameSharing(before.sharing, now.sharing);
-    if (!isShrunk && !isGrown && !isResharing) return { isFreeing: false, neighbours: [] };
+    if (!isShrunk && grown.length === 0 && !isResharing) return { isFreeing: false, isJoining: false, neighbours: [] };
     const neighbours = [...had, ...has].flatMap((ip) => this.#book.holdersOf(ip).map(({ key }) => key));
-    return { isFreeing: isShrunk || isResharing, neighbours };
+    const isJoining = grown.some((ip) => this.#book.holdersOf(ip).length > 1);
+    return { isFreeing: isShrunk || isResharing, isJoining, neighbours };
   }
 }

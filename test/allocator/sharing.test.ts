@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { Book } from "../../src/allocator/book.ts";
 import type { AllocatorService } from "../../src/allocator/service.ts";
 import { ip, ips, pool } from "./objects.ts";
+import { rig } from "./rig.ts";
 import { IPV4_ONLY, REQUIRES, type ServiceOptions, type ServiceSpec, service } from "./services.ts";
 import { bookOf, outcomeOf } from "./worlds.ts";
 
@@ -194,5 +195,19 @@ describe("Book", () => {
     expect(book.addresses()).to.deep.equal([]);
     if (holderB !== undefined) book.put(holderB);
     expect(book.addresses()).to.deep.equal(new Book(holderB === undefined ? [] : [holderB]).addresses());
+  });
+});
+
+describe("who waits for an address that others share", () => {
+  it("is told of one that joins them, by whatever hand", () => {
+    const stands = rig(pool("a", ["192.0.2.0/30"]))
+      .put(sharer("b", "k", TCP_80, {}, ASKS))
+      .settle();
+    stands.put(sharer("w", "j", TCP_443, {}, ASKS)).settle();
+    const sentence = () => stands.services.get("default/w")?.condition?.message;
+    expect(sentence()).to.contain("default/b").and.not.contain("default/c");
+    stands.put(sharer("c", "k", UDP_80, {}, ASKS)).settle();
+    expect(stands.addresses("default/c")).to.deep.equal(["192.0.2.2"]);
+    expect(sentence()).to.contain("default/b").and.contain("default/c");
   });
 });
