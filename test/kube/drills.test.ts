@@ -1,4 +1,5 @@
 /** What an operator does on purpose, with 500 new connections a second meanwhile. `hack/kube drill all` runs these and the others, longer. */
+// Files run in the order of their names. This one comes before any that sets the scene: a drain refuses to end its pods, which nobody would replace.
 import { expect } from "chai";
 import type { KubeDrill } from "../../hack/kube-cluster/drills/drill.ts";
 import { cutWatches, FAULT_DRILLS } from "../../hack/kube-cluster/drills/faults.ts";
