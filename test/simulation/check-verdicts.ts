@@ -18,6 +18,8 @@ export class VerdictChecker implements Witness {
   readonly #findings: Findings;
   /** By name and incarnation. */
   readonly #cases = new Map<string, Case>();
+  /** Of the process before, which others may go on to suspect when another of its name has started. */
+  readonly #before = new Map<string, Case>();
 
   constructor(machines: readonly Machine[], findings: Findings) {
     this.#machines = machines;
@@ -26,8 +28,14 @@ export class VerdictChecker implements Witness {
 
   lifecycle(_atMs: number, machine: Machine, what: string): void {
     if (what !== "started") return;
+    const isOf = (key: string): boolean => key.startsWith(`${machine.name} `);
+    for (const key of this.#before.keys()) if (isOf(key)) this.#before.delete(key);
     // A new process begins at incarnation 1 again.
-    for (const key of this.#cases.keys()) if (key.startsWith(`${machine.name} `)) this.#cases.delete(key);
+    for (const [key, known] of this.#cases) {
+      if (!isOf(key)) continue;
+      this.#cases.delete(key);
+      if (!known.isJudged) this.#before.set(key, known);
+    }
   }
 
   datagram(atMs: number, sender: string, _to: Endpoint, bytes: Uint8Array): void {
@@ -42,7 +50,9 @@ export class VerdictChecker implements Witness {
       }
       if (known.isJudged || from === node) continue;
       known.isJudged = true;
-      if (atMs - known.firstMs >= SLOW_VERDICT_MS) continue;
+      const firstMs = this.#before.get(key)?.firstMs ?? known.firstMs;
+      this.#before.delete(key);
+      if (atMs - firstMs >= SLOW_VERDICT_MS) continue;
       this.#findings.count("12 fast verdict");
       if (known.accusers.size >= 2 || !this.#couldTwoAccuse(sender, node)) continue;
       this.#findings.violated(
