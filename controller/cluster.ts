@@ -28,8 +28,6 @@ import { poolProblems } from "./pool-problems.ts";
 import { ServiceWriter } from "./service-writer.ts";
 
 export interface ClusterOptions {
-  /** Absent: the pod's ServiceAccount. */
-  readonly kubeconfig?: string;
   readonly namespace: string;
   /** Absent: what is written has no owner. */
   readonly podName?: string;

@@ -79,8 +79,7 @@ export class Neighbours implements Gate {
   }
 
   start(): void {
-    this.#secret?.start();
-    this.#webhook?.start();
+    this.#lookNow();
   }
 
   /** Something was read. */

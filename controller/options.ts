@@ -3,7 +3,7 @@ import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import { type ClusterOptions, readClusterOptions } from "../src/daemon/cluster-options.ts";
 import type { Ip } from "../src/net/ip.ts";
 import { addEnvironment, readCommandLine } from "../src/options/command-line.ts";
-import { absolute, type Host } from "../src/options/host.ts";
+import type { Host } from "../src/options/host.ts";
 import { idleNotes } from "../src/options/idle-notes.ts";
 import { OptionReader } from "../src/options/option-reader.ts";
 import {
@@ -11,11 +11,10 @@ import {
   parseChoice,
   parseListenAddress,
   parseOptionalPort,
-  parseSource,
   parseSwitch,
   parseText,
-  type SourceChoice,
 } from "../src/options/option-values.ts";
+import { type FilesOptions, readSource } from "../src/options/source-option.ts";
 import { OPTIONS, type OptionName } from "./options-table.ts";
 
 /** Of the controller's loopback (DESIGN D17). */
@@ -24,12 +23,6 @@ const LOOPBACK = "127.0.0.1" as Ip;
 /** MetalLB's health port (DESIGN D17); the kubelet asks from outside the pod. */
 const HEALTH_PORT = 17472;
 const EVERYWHERE = "0.0.0.0" as Ip;
-
-export interface FilesOptions {
-  readonly kind: "files";
-  /** Of manifests. */
-  readonly folder: string;
-}
 
 export interface KubernetesOptions extends ClusterOptions {
   readonly kind: "kubernetes";
@@ -69,7 +62,9 @@ export function parseOptions(
   const reader = new OptionReader(commandLine);
   if (reader.read("help", parseSwitch, false)) return { kind: "help" };
   if (reader.read("version", parseSwitch, false)) return { kind: "version" };
-  const source = readSource(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "");
+  const source = readSource(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "", () =>
+    readKubernetes(reader, host),
+  );
   const others = {
     loadBalancerClass: reader.read("lb-class", parseText, ""),
     writesConditions: !reader.read("no-conditions", parseSwitch, false),
@@ -80,18 +75,7 @@ export function parseOptions(
   return { kind: "run", options: { source, ...others }, notes: idleNotes(commandLine, OPTIONS, source.kind) };
 }
 
-/** Inside a pod the cluster is the source unless another is named. */
-function readSource(
-  reader: OptionReader<OptionName>,
-  host: Host,
-  isInPod: boolean,
-): ControllerOptions["source"] | undefined {
-  const advice = "give --source=files:DIR, a folder of manifests, or --source=kubernetes";
-  const source = isInPod
-    ? reader.read<SourceChoice | undefined>("source", parseSource, { kind: "kubernetes" })
-    : reader.readRequired<SourceChoice>("source", parseSource, advice);
-  if (source === undefined) return undefined;
-  if (source.kind === "files") return { kind: "files", folder: absolute(source.folder, host) };
+function readKubernetes(reader: OptionReader<OptionName>, host: Host): KubernetesOptions {
   const options = readClusterOptions(reader, host);
   const port = reader.read<number | undefined>("health-probe-port", parseOptionalPort, HEALTH_PORT);
   return {

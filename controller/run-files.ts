@@ -6,13 +6,14 @@ import type { Log } from "../src/base/log.ts";
 import { VERSION } from "../src/base/version.ts";
 import { FolderSource } from "../src/files/folder-source.ts";
 import { OverlayFolder } from "../src/files/overlay-folder.ts";
-import { createAllocatorServer } from "../src/http/allocator-server.ts";
+import { type AllocatorFaces, createAllocatorServer } from "../src/http/allocator-server.ts";
 import { openListener } from "../src/http/app.ts";
 import { createAllocatorMetrics } from "../src/metrics/allocator-metrics.ts";
+import type { FilesOptions } from "../src/options/source-option.ts";
 import { takeInstanceLock } from "../src/sys/instance-lock.ts";
 import { Allocation } from "./allocation.ts";
-import type { ControllerOptions, FilesOptions } from "./options.ts";
-import { addressesView, impactView, pendingView, poolsView, serviceCounts, serviceView } from "./views.ts";
+import type { ControllerOptions } from "./options.ts";
+import { poolsView, serviceCounts, viewsOf } from "./views.ts";
 
 /** What does not close by itself, such as a folder on a file system that hangs, must not hold the end. */
 const CLOSE_LIMIT_MS = 3_000;
@@ -56,14 +57,10 @@ export async function runOverFolder(
     };
   };
   const metrics = createAllocatorMetrics(VERSION);
-  const faces: Parameters<typeof createAllocatorServer>[0] = {
+  const faces: AllocatorFaces = {
     version: VERSION,
     readStatus,
-    readPools: () => poolsView(allocator),
-    readAddresses: (pool, limit, after) => addressesView(allocator, pool, limit, after),
-    readService: (namespace, name) => serviceView(allocator, `${namespace}/${name}`, Date.now()),
-    readPending: () => pendingView(allocator, Date.now()),
-    readImpact: (text) => impactView(allocator, text),
+    ...viewsOf(allocator, Date.now),
     readiness: () => {
       const { fault } = allocation;
       const first = allocator.isComplete ? "ready" : "not ready: the folder was not read completely yet";

@@ -3,7 +3,7 @@
 import type { Log } from "../src/base/log.ts";
 import { VERSION } from "../src/base/version.ts";
 import { openMetricsListeners } from "../src/daemon/metrics-listeners.ts";
-import { createAllocatorServer, createProbeServer } from "../src/http/allocator-server.ts";
+import { type AllocatorFaces, createAllocatorServer, createProbeServer } from "../src/http/allocator-server.ts";
 import { openListener } from "../src/http/app.ts";
 import { KubernetesAuthorizer } from "../src/kube/authorizer.ts";
 import { createAllocatorMetrics } from "../src/metrics/allocator-metrics.ts";
@@ -14,7 +14,7 @@ import { Cluster, openClusterApis } from "./cluster.ts";
 import { clusterReadiness, clusterStatus } from "./cluster-status.ts";
 import { Neighbours } from "./neighbours.ts";
 import type { ControllerOptions, KubernetesOptions } from "./options.ts";
-import { addressesView, impactView, pendingView, poolsView, serviceView } from "./views.ts";
+import { poolsView, viewsOf } from "./views.ts";
 
 /** Writes that are under way are answered, the Lease is given back: from the signal to the end, whatever happens. */
 const CLOSE_LIMIT_MS = 5_000;
@@ -61,14 +61,10 @@ export async function runInCluster(
   cluster.whenRead((changed) => neighbours.whenRead(changed));
   const { allocator } = cluster.allocation;
   const readStatus = () => clusterStatus(cluster, neighbours, { identity, namespace, startedAt });
-  const faces: Parameters<typeof createAllocatorServer>[0] = {
+  const faces: AllocatorFaces = {
     version: VERSION,
     readStatus,
-    readPools: () => poolsView(allocator),
-    readAddresses: (pool, limit, after) => addressesView(allocator, pool, limit, after),
-    readService: (inNamespace, name) => serviceView(allocator, `${inNamespace}/${name}`, clock.wallMs()),
-    readPending: () => pendingView(allocator, clock.wallMs()),
-    readImpact: (text) => impactView(allocator, text),
+    ...viewsOf(allocator, () => clock.wallMs()),
     readiness: () => clusterReadiness(cluster),
   };
   const metrics = createAllocatorMetrics(VERSION);

@@ -17,7 +17,22 @@ import type { ServiceKey } from "../src/allocator/service.ts";
 import { type AddressEntry, type Explanation, explain, poolAddresses } from "../src/allocator/views.ts";
 import { fieldOf } from "../src/desired/resource-readers.ts";
 import { parseChunk } from "../src/files/parse-documents.ts";
+import type { AllocatorFaces } from "../src/http/allocator-server.ts";
 import type { Ip } from "../src/net/ip.ts";
+
+/** What HTTP shows of the allocator, whatever its Services come from. */
+export function viewsOf(
+  allocator: Allocator,
+  wallMs: () => number,
+): Pick<AllocatorFaces, "readPools" | "readAddresses" | "readService" | "readPending" | "readImpact"> {
+  return {
+    readPools: () => poolsView(allocator),
+    readAddresses: (pool, limit, after) => addressesView(allocator, pool, limit, after),
+    readService: (namespace, name) => serviceView(allocator, `${namespace}/${name}`, wallMs()),
+    readPending: () => pendingView(allocator, wallMs()),
+    readImpact: (text) => impactView(allocator, text),
+  };
+}
 
 export function serviceCounts({ table, waiting }: Allocator): ControllerStatusDocument["services"] {
   const services = [...table.entries.values()].map(({ service }) => service);
@@ -46,7 +61,7 @@ export function poolsView({ surroundings, table }: Allocator): PoolsDocument {
 }
 
 /** Undefined when there is no such pool. */
-export function addressesView(
+function addressesView(
   allocator: Allocator,
   pool: string,
   limit: number,
@@ -61,7 +76,7 @@ export function addressesView(
 }
 
 /** Undefined when no such Service is known, or nothing is decided yet. */
-export function serviceView(allocator: Allocator, key: ServiceKey, wallMs: number): AllocationDocument | undefined {
+function serviceView(allocator: Allocator, key: ServiceKey, wallMs: number): AllocationDocument | undefined {
   const explanation = explain(allocator, key, wallMs);
   if (explanation === undefined) return undefined;
   const { outcome, isPending, pools } = explanation;
@@ -82,7 +97,7 @@ export function serviceView(allocator: Allocator, key: ServiceKey, wallMs: numbe
   };
 }
 
-export function pendingView(allocator: Allocator, wallMs: number): PendingDocument {
+function pendingView(allocator: Allocator, wallMs: number): PendingDocument {
   const items = allocator.waiting.flatMap((key) => {
     const explanation = explain(allocator, key, wallMs);
     return explanation === undefined ? [] : [{ ...nameOf(key), ...said(explanation) }];
@@ -91,7 +106,7 @@ export function pendingView(allocator: Allocator, wallMs: number): PendingDocume
 }
 
 /** `text`: a manifest of a pool; a sentence when it is none. */
-export function impactView(allocator: Allocator, text: string): ImpactDocument | string {
+function impactView(allocator: Allocator, text: string): ImpactDocument | string {
   const parsed = parseChunk(text);
   if (!parsed.ok) return `line ${parsed.line}: ${parsed.message}`;
   const value = parsed.documents[0]?.value;

@@ -7,6 +7,7 @@ import { type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/nei
 import type { PacketPort } from "../src/announcer/packet-port.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
+import { flagsOf } from "../src/election/standing.ts";
 import type { JudgedLink } from "../src/election/usable-links.ts";
 import type { NodeWord } from "../src/election/word.ts";
 import type { GossipDriver } from "../src/gossip/driver.ts";
@@ -72,7 +73,7 @@ export class LeaderWatch {
 
   #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {
     const present = this.#members.present();
-    const ownFlags = this.#council.word(nowMs).flags;
+    const ownFlags = flagsOf(this.#council.standing, nowMs);
     const watchers = present.flatMap(({ member, word }) =>
       word !== undefined && mayWatch(word.flags) ? [member.name] : [],
     );

@@ -16,11 +16,11 @@ import {
   parseNodeName,
   parsePeers,
   parsePort,
-  parseSource,
   parseSwitch,
   parseText,
   type SourceChoice,
 } from "../src/options/option-values.ts";
+import { type FilesOptions, readSource } from "../src/options/source-option.ts";
 import { type KubernetesOptions, readKubernetes } from "./kubernetes-options.ts";
 import { OPTIONS, type OptionName } from "./options-table.ts";
 
@@ -50,11 +50,6 @@ export interface GossipOptions {
   /** Absent: not encrypted. */
   readonly secretKeyFile?: string;
   readonly timing: TimingProfile;
-}
-
-export interface FilesOptions {
-  readonly kind: "files";
-  readonly folder: string;
 }
 
 export interface SpeakerOptions {
@@ -96,7 +91,7 @@ export function parseOptions(
 }
 
 function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: boolean): SpeakerOptions | undefined {
-  const source = readSource(reader, host, isInPod);
+  const source = readSource(reader, host, isInPod, () => readKubernetes(reader, host));
   const nodeName = readNodeName(reader, host);
   const gossip = readGossip(reader, host, source?.kind ?? "files");
   const http = readHttp(reader);
@@ -122,21 +117,6 @@ function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: bool
     ...(excludeLinksFile === undefined ? {} : { excludeLinksFile }),
     ...(cacheFolder === "" ? {} : { cacheFolder: absolute(cacheFolder, host) }),
   };
-}
-
-/** Inside a pod, as MetalLB's manifests start it, the cluster is the source unless another is named. */
-function readSource(
-  reader: OptionReader<OptionName>,
-  host: Host,
-  isInPod: boolean,
-): SpeakerOptions["source"] | undefined {
-  const advice = "give --source=files:DIR, a folder of manifests, or --source=kubernetes";
-  const source = isInPod
-    ? reader.read<SourceChoice | undefined>("source", parseSource, { kind: "kubernetes" })
-    : reader.readRequired<SourceChoice>("source", parseSource, advice);
-  if (source === undefined) return undefined;
-  if (source.kind === "files") return { kind: "files", folder: absolute(source.folder, host) };
-  return readKubernetes(reader, host);
 }
 
 /** As the kubelet does, the host's name is put in lower case; a name that was given is taken as it is. */

@@ -20,7 +20,8 @@ export interface Trouble {
   readonly atMs: number;
 }
 
-interface Happening {
+/** What damps when it comes too often: its time is all that counts. */
+export interface Happening {
   readonly atMs: number;
 }
 

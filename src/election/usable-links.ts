@@ -1,6 +1,6 @@
 /** Which links count (DESIGN D3, "usable link"): kernel facts, selection and hold-up. Pure: `(state, links, now) → state`. */
 import { isLinkUp, type Link } from "../net/link.ts";
-import { addTrouble, dampedUntilMs } from "./damping.ts";
+import { addTrouble, dampedUntilMs, type Happening } from "./damping.ts";
 
 /** A link that came up counts after so long: a flapping cable must not move addresses twice. */
 export const HOLD_UP_MS = 2_000;
@@ -25,13 +25,9 @@ export interface LinksState {
   /** By link index, for links that are up: since when they count. */
   readonly countsFromMs: ReadonlyMap<number, number>;
   /** By link index: when it was lost, in the order of time. */
-  readonly losses: ReadonlyMap<number, readonly LinkLoss[]>;
+  readonly losses: ReadonlyMap<number, readonly Happening[]>;
   /** Indices of links whose packet sockets do not open. */
   readonly failed: ReadonlySet<number>;
-}
-
-interface LinkLoss {
-  readonly atMs: number;
 }
 
 /** Why a link is not answered on. */
@@ -67,10 +63,11 @@ export function initialLinks(rules: LinkRules): LinksState {
 export function observeLinks(state: LinksState, links: readonly Link[], nowMs: number): LinksState {
   const delayMs = state.links === undefined ? 0 : HOLD_UP_MS;
   const countsFromMs = new Map<number, number>();
-  const losses = new Map<number, readonly LinkLoss[]>();
+  const losses = new Map<number, readonly Happening[]>();
   for (const link of links) {
-    const fromMs = isKnown(state, link) ? state.countsFromMs.get(link.index) : undefined;
-    const before = isKnown(state, link) ? (state.losses.get(link.index) ?? []) : [];
+    const isSame = isKnown(state, link);
+    const fromMs = isSame ? state.countsFromMs.get(link.index) : undefined;
+    const before = isSame ? (state.losses.get(link.index) ?? []) : [];
     const isUp = isLinkUp(link);
     const isLost = !isUp && fromMs !== undefined;
     const known = isLost ? addTrouble(before, { atMs: nowMs }) : before;

@@ -27,7 +27,6 @@ export interface WatchContext {
 }
 
 interface Accusation {
-  readonly evidence: Evidence;
   said: number;
   nextMs: number;
 }
@@ -64,10 +63,6 @@ export class Watch {
 
   get isAccused(): boolean {
     return this.#accusation !== undefined;
-  }
-
-  get evidence(): Evidence | undefined {
-    return this.#accusation?.evidence;
   }
 
   get lastProof(): ProofOfLife {
@@ -206,7 +201,7 @@ export class Watch {
   findReason(nowMs: number, context: WatchContext): Evidence | undefined {
     if (this.#accusation !== undefined || this.isSentenced) return undefined;
     const evidence = judge(this.ladder(nowMs, context));
-    if (evidence !== undefined) this.#accusation = { evidence, said: 0, nextMs: nowMs };
+    if (evidence !== undefined) this.#accusation = { said: 0, nextMs: nowMs };
     return evidence;
   }
 

@@ -44,11 +44,7 @@ export class GossipSecretKeeper {
     return this.#problem;
   }
 
-  start(): void {
-    this.#chore.now();
-  }
-
-  /** The Lease was won, or Pods came or went. */
+  /** At the start; when the Lease was won, and when Pods came or went. */
   lookNow(): void {
     this.#chore.now();
   }

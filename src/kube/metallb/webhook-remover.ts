@@ -70,11 +70,7 @@ export class WebhookRemover {
     return this.#state;
   }
 
-  start(): void {
-    this.#chore.now();
-  }
-
-  /** The Lease was won, or Pods came or went. */
+  /** At the start; when the Lease was won, and when Pods came or went. */
   lookNow(): void {
     this.#chore.now();
   }

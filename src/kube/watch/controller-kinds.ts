@@ -1,5 +1,6 @@
 /** The kinds that a controller reads, what of each is kept, and how: a table of this folder's README, which a test holds equal to this one. */
 import { each, fields, keysUnder, whole } from "./keep.ts";
+import { CONFIGURATION_STATES, NAMESPACES, SERVICE_METADATA, SERVICE_SPEC } from "./shared-kinds.ts";
 import { kind, METALLB, metadata, OFTEN_MS, type WatchedKind } from "./watched-kind.ts";
 
 export const CONTROLLER_KINDS = {
@@ -8,22 +9,12 @@ export const CONTROLLER_KINDS = {
     "v1",
     "services",
     fields({
-      metadata: metadata({
-        labels: whole,
-        annotations: keysUnder("arpeggio.dev/", "metallb.io/", "metallb.universe.tf/"),
-        deletionTimestamp: whole,
-      }),
+      metadata: SERVICE_METADATA,
       spec: fields({
-        type: whole,
+        ...SERVICE_SPEC,
         clusterIP: whole,
-        clusterIPs: whole,
-        ipFamilies: whole,
-        ipFamilyPolicy: whole,
-        externalTrafficPolicy: whole,
-        loadBalancerClass: whole,
         loadBalancerIP: whole,
         ports: each(fields({ protocol: whole, port: whole })),
-        selector: whole,
       }),
       status: fields({ loadBalancer: fields({ ingress: whole }), conditions: whole }),
     }),
@@ -39,9 +30,7 @@ export const CONTROLLER_KINDS = {
     }),
     { scope: "own", absentEveryMs: OFTEN_MS, hasLargeNumbers: true },
   ),
-  namespaces: kind("Namespace", "v1", "namespaces", fields({ metadata: metadata({ labels: whole }) }), {
-    isMetadataOnly: true,
-  }),
+  namespaces: NAMESPACES,
   nodes: kind("Node", "v1", "nodes", fields({ metadata: metadata({}), status: fields({ addresses: whole }) })),
   pods: kind(
     "Pod",
@@ -73,13 +62,7 @@ export const CONTROLLER_KINDS = {
     }),
     { scope: "own" },
   ),
-  configurationState: kind(
-    "ConfigurationState",
-    METALLB,
-    "configurationstates",
-    fields({ metadata: metadata({ labels: whole, ownerReferences: whole }), status: whole }),
-    { scope: "own" },
-  ),
+  configurationState: CONFIGURATION_STATES,
 } as const satisfies Readonly<Record<string, WatchedKind>>;
 
 export type ControllerKindName = keyof typeof CONTROLLER_KINDS;

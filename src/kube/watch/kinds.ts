@@ -1,6 +1,7 @@
 /** The kinds that a speaker reads, what of each is kept, and how: a table of this folder's README, which a test holds equal to this one. */
 import { ENDPOINT_SLICE_LABELS } from "../../../api/annotations.ts";
 import { each, fields, keysUnder, whole } from "./keep.ts";
+import { CONFIGURATION_STATES, NAMESPACES, SERVICE_METADATA, SERVICE_SPEC } from "./shared-kinds.ts";
 import { kind, METALLB, metadata, OFTEN_MS, type WatchedKind } from "./watched-kind.ts";
 
 const BGP_MS = 600_000;
@@ -13,21 +14,8 @@ export const KINDS = {
     "v1",
     "services",
     fields({
-      metadata: metadata({
-        labels: whole,
-        annotations: keysUnder("arpeggio.dev/", "metallb.io/", "metallb.universe.tf/"),
-        deletionTimestamp: whole,
-      }),
-      spec: fields({
-        type: whole,
-        clusterIPs: whole,
-        ipFamilies: whole,
-        ipFamilyPolicy: whole,
-        externalTrafficPolicy: whole,
-        loadBalancerClass: whole,
-        ports: whole,
-        selector: whole,
-      }),
+      metadata: SERVICE_METADATA,
+      spec: fields({ ...SERVICE_SPEC, ports: whole }),
       status: fields({ loadBalancer: fields({ ingress: whole }) }),
     }),
   ),
@@ -56,9 +44,7 @@ export const KINDS = {
       }),
     }),
   ),
-  namespaces: kind("Namespace", "v1", "namespaces", fields({ metadata: metadata({ labels: whole }) }), {
-    isMetadataOnly: true,
-  }),
+  namespaces: NAMESPACES,
   pools: kind(
     "IPAddressPool",
     METALLB,
@@ -83,13 +69,7 @@ export const KINDS = {
     }),
     { scope: "own" },
   ),
-  configurationState: kind(
-    "ConfigurationState",
-    METALLB,
-    "configurationstates",
-    fields({ metadata: metadata({ labels: whole, ownerReferences: whole }), status: whole }),
-    { scope: "own" },
-  ),
+  configurationState: CONFIGURATION_STATES,
   pods: kind(
     "Pod",
     "v1",

@@ -84,7 +84,7 @@ describe("GossipSecretKeeper", () => {
   }
 
   it("makes it when there is none, as MetalLB does, and owned by nobody", async () => {
-    keeper.start();
+    keeper.lookNow();
     await run();
     const [made] = api.writes;
     expect(made).to.deep.include({ method: "POST", path: SECRETS });
@@ -98,7 +98,7 @@ describe("GossipSecretKeeper", () => {
 
   it("leaves the making to whoever holds the Lease, and does it when the Lease comes", async () => {
     isLeading = false;
-    keeper.start();
+    keeper.lookNow();
     await run(60_000);
     expect(api.writes).to.deep.equal([]);
     isLeading = true;
@@ -110,7 +110,7 @@ describe("GossipSecretKeeper", () => {
   it("takes it from a Deployment at once, without the Lease, and reads nothing of the key", async () => {
     isLeading = false;
     api.bodies.set(PATH, secret([OTHER, DEPLOYMENT]));
-    keeper.start();
+    keeper.lookNow();
     await run();
     expect(api.writes.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([`PATCH ${PATH}`]);
     expect(api.asked.every(({ accept }) => accept?.includes("as=PartialObjectMetadata"))).to.equal(true);
@@ -118,7 +118,7 @@ describe("GossipSecretKeeper", () => {
 
   it("leaves it alone when it belongs to nobody, and looks again", async () => {
     api.bodies.set(PATH, secret());
-    keeper.start();
+    keeper.lookNow();
     await run();
     api.bodies.set(PATH, secret([DEPLOYMENT]));
     await run(10_000);
@@ -129,7 +129,7 @@ describe("GossipSecretKeeper", () => {
     api.bodies.set(PATH, secret([DEPLOYMENT]));
     api.trouble = ({ method }) =>
       method === "PATCH" && api.writes.length === 1 ? refusal(409, "conflict") : undefined;
-    keeper.start();
+    keeper.lookNow();
     await run(1_000);
     expect(api.asked.map(({ method }) => method).slice(0, 4)).to.deep.equal(["GET", "PATCH", "GET", "PATCH"]);
     expect(keeper.problem).to.equal(undefined);
@@ -137,7 +137,7 @@ describe("GossipSecretKeeper", () => {
 
   it("says which right is missing, once, and asks again a minute later", async () => {
     api.trouble = () => refusal(403, "forbidden");
-    keeper.start();
+    keeper.lookNow();
     await run(59_000);
     expect(keeper.problem).to.equal("may not get secrets by the name memberlist in namespace metallb-system");
     expect(api.asked).to.have.length(1);
@@ -150,7 +150,7 @@ describe("GossipSecretKeeper", () => {
 
   it("goes on when no answer comes, and when the token is refused", async () => {
     api.trouble = () => "away";
-    keeper.start();
+    keeper.lookNow();
     await run();
     expect(keeper.problem).to.contain("no answer within 5 s");
     api.trouble = () => refusal(401, "Unauthorized");
@@ -162,7 +162,7 @@ describe("GossipSecretKeeper", () => {
   });
 
   it("does nothing more once it is closed", async () => {
-    keeper.start();
+    keeper.lookNow();
     keeper.close();
     await run(600_000);
     expect(api.asked.length).to.be.lessThan(3);

@@ -107,7 +107,7 @@ describe("WebhookRemover", () => {
   }
 
   it("deletes it when nobody answers, 10 s after the policies were seen, and this one alone", async () => {
-    remover.start();
+    remover.lookNow();
     await run(9_000);
     expect(api.writes).to.deep.equal([]);
     expect(remover.state).to.deep.equal({
@@ -127,7 +127,7 @@ describe("WebhookRemover", () => {
 
   it("keeps it while MetalLB's controller answers, and deletes it soon after", async () => {
     api.bodies.set(SLICES, slices(endpoint("controller-1", true)));
-    remover.start();
+    remover.lookNow();
     await run(60_000);
     expect(remover.state).to.deep.equal({
       kind: "kept",
@@ -141,7 +141,7 @@ describe("WebhookRemover", () => {
   for (const resource of ["validatingadmissionpolicies", "validatingadmissionpolicybindings"]) {
     it(`keeps it while one of the ${resource} is missing`, async () => {
       const body = api.bodies.get(`${ADMISSION}/${resource}/arpeggio-pools`);
-      remover.start();
+      remover.lookNow();
       await run(5_000);
       api.bodies.delete(`${ADMISSION}/${resource}/arpeggio-pools`);
       await run(60_000);
@@ -162,7 +162,7 @@ describe("WebhookRemover", () => {
   ]) {
     it(`keeps one that asks a Service ${name}`, async () => {
       api.bodies.set(WEBHOOKS, webhook(...services));
-      remover.start();
+      remover.lookNow();
       await run(120_000);
       expect(api.writes).to.deep.equal([]);
       expect(remover.state.kind).to.equal("kept");
@@ -171,7 +171,7 @@ describe("WebhookRemover", () => {
 
   it("does nothing without the Lease", async () => {
     isLeading = false;
-    remover.start();
+    remover.lookNow();
     await run(120_000);
     expect(api.asked).to.deep.equal([]);
     isLeading = true;
@@ -182,7 +182,7 @@ describe("WebhookRemover", () => {
 
   it("finds none, and one that comes later", async () => {
     api.bodies.delete(WEBHOOKS);
-    remover.start();
+    remover.lookNow();
     await run();
     expect(remover.state).to.deep.equal({ kind: "absent" });
     api.bodies.set(WEBHOOKS, webhook(THEIRS));
@@ -193,14 +193,14 @@ describe("WebhookRemover", () => {
   it("does not delete one that was changed meanwhile, and looks again", async () => {
     api.trouble = ({ method }) =>
       method === "DELETE" && api.writes.length === 1 ? refusal(409, "changed") : undefined;
-    remover.start();
+    remover.lookNow();
     await run(20_000);
     expect(api.writes).to.have.length(2);
   });
 
   it("says which right is missing", async () => {
     api.trouble = ({ path }) => (path === SLICES ? refusal(403, "forbidden") : undefined);
-    remover.start();
+    remover.lookNow();
     await run(60_000);
     expect(remover.state).to.deep.equal({
       kind: "unknown",
