@@ -11,19 +11,15 @@ export class RunRecord {
   /** `atMs` is wall time here: a monotonic clock does not outlive a reboot. */
   #troubles: readonly Trouble[];
 
-  /** Without a cache folder nothing is remembered. A start that follows no leave is a restart. */
+  /** Without a cache folder nothing is remembered. */
   constructor(cacheFolder: string | undefined, wallMs: number) {
     this.#path = cacheFolder === undefined ? undefined : join(cacheFolder, FILE_NAME);
-    const last = this.#path === undefined ? undefined : read(this.#path);
-    const before = last?.troubles ?? [];
-    this.#troubles =
-      last === undefined || last.hasLeft ? before : addTrouble(before, { kind: "restart", atMs: wallMs });
+    this.#troubles = troublesAtStart(this.#path === undefined ? undefined : read(this.#path), wallMs);
     this.#write(false);
   }
 
   pastTroubles(wallMs: number): readonly PastTrouble[] {
-    // A wall clock that was set back must not make troubles to come.
-    return this.#troubles.map(({ kind, atMs }) => ({ kind, ageMs: Math.max(0, wallMs - atMs) }));
+    return pastTroublesOf(this.#troubles, wallMs);
   }
 
   addRefutedDeath(wallMs: number): void {
@@ -50,9 +46,20 @@ export class RunRecord {
   }
 }
 
-interface LastRun {
+export interface LastRun {
   readonly troubles: readonly Trouble[];
   readonly hasLeft: boolean;
+}
+
+/** A start that follows no leave is a restart; without a last run it is the first. */
+export function troublesAtStart(last: LastRun | undefined, atMs: number): readonly Trouble[] {
+  if (last === undefined) return [];
+  return last.hasLeft ? last.troubles : addTrouble(last.troubles, { kind: "restart", atMs });
+}
+
+export function pastTroublesOf(troubles: readonly Trouble[], nowMs: number): readonly PastTrouble[] {
+  // A wall clock that was set back must not make troubles to come.
+  return troubles.map(({ kind, atMs }) => ({ kind, ageMs: Math.max(0, nowMs - atMs) }));
 }
 
 function read(path: string): LastRun | undefined {

@@ -6,7 +6,7 @@
 import { Speaker } from "../../speaker/speaker.ts";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
-import type { ClusterSnapshot, EndpointSliceFacts, NodeFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
+import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
 import { Keyring } from "../../src/gossip/keyring.ts";
@@ -20,6 +20,8 @@ import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
 import { FilterInForce } from "../../src/packet/filter-in-force.ts";
+import { advertisement, node, service, slice } from "../../test/desired/facts.ts";
+import { ethernetLink } from "../../test/support/ethernet-link.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
 /** Of one turn (DESIGN §5). */
@@ -31,79 +33,32 @@ if (POOL === undefined || HOSTS === undefined) throw new Error("constants do not
 const FIRST = rangeOfPrefix(POOL).first;
 
 function serviceOf(number: number, facts: Partial<ServiceFacts> = {}): ServiceFacts {
-  return {
-    namespace: "default",
-    name: `service-${number}`,
+  return service(`service-${number}`, [ipOfBigInt(FIRST + BigInt(number), 4)], {
     createdAt: "2026-01-01T00:00:00Z",
     labels: { app: `app-${number}` },
-    isLoadBalancer: true,
-    addresses: [ipOfBigInt(FIRST + BigInt(number), 4)],
-    externalTrafficPolicy: "Cluster",
-    hasSharingKey: false,
-    isBeingDeleted: false,
     ...facts,
-  };
+  });
 }
 
 function sliceOf(number: number, isReady: boolean): EndpointSliceFacts {
   const endpoints = NAMES.map((nodeName, index) => ({ nodeName, ready: isReady || index > 0 }));
-  return { namespace: "default", name: `service-${number}`, serviceName: `service-${number}`, endpoints };
-}
-
-function nodeOf(name: string): NodeFacts {
-  return {
-    name,
-    labels: { "kubernetes.io/hostname": name },
-    isUnschedulable: false,
-    taintKeys: [],
-    isNetworkUnavailable: false,
-    isNotReady: false,
-    wantsStepDown: false,
-    ignoresCordon: false,
-    internalIps: [],
-  };
+  return slice(`service-${number}`, endpoints);
 }
 
 function linkOf(index: number): Link {
   const mac = parseMac(`02:00:00:00:00:0${index}`);
   if (mac === undefined || POOL === undefined || HOSTS === undefined) throw new Error("constants do not parse");
-  return {
-    index: 2,
-    name: "eth0",
-    mac,
-    isEthernet: true,
-    isLoopback: false,
-    isBroadcast: true,
-    isNoArp: false,
-    isAdminUp: true,
-    hasCarrier: true,
-    masterKind: "none",
-    addresses: [],
-    prefixes: [HOSTS, POOL],
-  };
+  return ethernetLink(2, "eth0", { mac, prefixes: [HOSTS, POOL] });
 }
 
 const numbers = Array.from({ length: SERVICES }, (_, number) => number);
 const whole: ClusterSnapshot = {
   source: "kubernetes",
   pools: new Map([["all", { name: "all", createdAt: "", labels: {}, ranges: [rangeOfPrefix(POOL)] }]]),
-  advertisements: new Map([
-    [
-      "all",
-      {
-        name: "all",
-        poolNames: [],
-        poolSelectors: [],
-        nodeSelectors: [],
-        serviceSelectors: [],
-        interfaces: [],
-        preferredNodes: [],
-      },
-    ],
-  ]),
+  advertisements: new Map([["all", advertisement("all")]]),
   services: new Map(numbers.map((number) => [`default/service-${number}`, serviceOf(number)])),
   endpointSlices: new Map(numbers.map((number) => [`default/service-${number}`, sliceOf(number, true)])),
-  nodes: new Map(NAMES.map((name) => [name, nodeOf(name)])),
+  nodes: new Map(NAMES.map((name) => [name, node(name)])),
   namespaces: new Map(),
 };
 

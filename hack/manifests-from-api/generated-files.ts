@@ -33,33 +33,20 @@ export function generatedFiles(): readonly GeneratedFile[] {
   return [
     ...definitions,
     ...policies,
-    {
-      path: "manifests/base/rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-speaker", SPEAKER_GRANTS)),
-    },
-    {
-      path: "manifests/base/key-job-rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-make-key", MAKE_KEY_GRANTS)),
-    },
-    {
-      path: "manifests/components/prometheus/rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-speaker-metrics", METRICS_GRANTS)),
-    },
-    {
-      path: "manifests/components/prometheus-controller/rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller-metrics", CONTROLLER_METRICS_GRANTS)),
-    },
-    {
-      path: "manifests/controller/rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller", CONTROLLER_GRANTS)),
-    },
-    {
-      path: "manifests/components/takeover/rbac.yaml",
-      text: yamlText("api/rbac.ts", roleObjects("arpeggio-controller-takeover", TAKEOVER_GRANTS)),
-    },
+    ...ROLES.map(([path, name, grants]) => ({ path, text: yamlText("api/rbac.ts", roleObjects(name, grants)) })),
     { path: "docs/rbac.md", text: rbacPage() },
   ];
 }
+
+/** Where whose rights are written down. */
+const ROLES = [
+  ["manifests/base/rbac.yaml", "arpeggio-speaker", SPEAKER_GRANTS],
+  ["manifests/base/key-job-rbac.yaml", "arpeggio-make-key", MAKE_KEY_GRANTS],
+  ["manifests/components/prometheus/rbac.yaml", "arpeggio-speaker-metrics", METRICS_GRANTS],
+  ["manifests/components/prometheus-controller/rbac.yaml", "arpeggio-controller-metrics", CONTROLLER_METRICS_GRANTS],
+  ["manifests/controller/rbac.yaml", "arpeggio-controller", CONTROLLER_GRANTS],
+  ["manifests/components/takeover/rbac.yaml", "arpeggio-controller-takeover", TAKEOVER_GRANTS],
+] as const;
 
 /** CEL, which has quotes of its own. */
 const CEL_KEYS: readonly unknown[] = ["expression", "messageExpression", "rule"];

@@ -7,7 +7,7 @@ import { decide } from "../../src/election/elect.ts";
 import { Election } from "../../src/election/election.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { groups, views } from "./arbitraries.ts";
-import { group, groupService, member, view } from "./views.ts";
+import { apart, group, groupService, member, view } from "./views.ts";
 
 const PLENTY = 1_000_000;
 
@@ -37,16 +37,6 @@ function decideAll(election: Election, list: readonly AddressGroup[], ofView: El
 
 function addressesOf(decisions: readonly Decision[]): ReadonlySet<Ip> {
   return new Set(decisions.flatMap((decision) => decision.group.addresses));
-}
-
-/** Groups share no address, as `derive` makes them. */
-function apart(list: readonly AddressGroup[]): readonly AddressGroup[] {
-  const seen = new Set<Ip>();
-  return list.filter(({ addresses }) => {
-    if (addresses.some((address) => seen.has(address))) return false;
-    for (const address of addresses) seen.add(address);
-    return true;
-  });
 }
 
 describe("Election", () => {

@@ -2,25 +2,12 @@ import { expect } from "chai";
 import { buildWord, type OwnFacts } from "../../src/election/own-word.ts";
 import { initialStanding, stand } from "../../src/election/standing.ts";
 import type { JudgedLink } from "../../src/election/usable-links.ts";
-import type { Link } from "../../src/net/link.ts";
 import { advertisement, pool, snapshot } from "../desired/facts.ts";
-import { mac, prefix } from "./views.ts";
+import { ethernetLink } from "../support/ethernet-link.ts";
+import { prefix } from "./views.ts";
 
 function judged(index: number, name: string, prefixes: readonly string[], isUsable = true): JudgedLink {
-  const link: Link = {
-    index,
-    name,
-    mac: mac(`02:00:00:00:00:0${index}`),
-    isEthernet: true,
-    isLoopback: false,
-    isBroadcast: true,
-    isNoArp: false,
-    isAdminUp: true,
-    hasCarrier: true,
-    masterKind: "none",
-    addresses: [],
-    prefixes: prefixes.map(prefix),
-  };
+  const link = ethernetLink(index, name, { prefixes: prefixes.map(prefix) });
   return isUsable
     ? { link, isUsable, isReturning: false }
     : { link, isUsable, isReturning: false, reason: "no-carrier" };

@@ -8,24 +8,11 @@ import {
   observeLinks,
 } from "../../src/election/usable-links.ts";
 import type { Link } from "../../src/net/link.ts";
+import { ethernetLink } from "../support/ethernet-link.ts";
 import { mac } from "./views.ts";
 
 function link(name: string, facts: Partial<Link> = {}): Link {
-  return {
-    index: 2,
-    name,
-    mac: mac("02:00:00:00:00:01"),
-    isEthernet: true,
-    isLoopback: false,
-    isBroadcast: true,
-    isNoArp: false,
-    isAdminUp: true,
-    hasCarrier: true,
-    masterKind: "none",
-    addresses: [],
-    prefixes: [],
-    ...facts,
-  };
+  return ethernetLink(2, name, { mac: mac("02:00:00:00:00:01"), ...facts });
 }
 
 const ALL: LinkRules = { excluded: [], selected: [] };

@@ -115,3 +115,13 @@ export function decideOne(one: AddressGroup, of: ElectionView): Decision {
 export function orderOf(one: AddressGroup, of: ElectionView): readonly string[] {
   return decideOne(one, of).candidates.map((candidate) => candidate.node);
 }
+
+/** Those that share no address with one before them, as `derive` makes groups. */
+export function apart(list: readonly AddressGroup[]): readonly AddressGroup[] {
+  const seen = new Set<Ip>();
+  return list.filter(({ addresses }) => {
+    if (addresses.some((address) => seen.has(address))) return false;
+    for (const address of addresses) seen.add(address);
+    return true;
+  });
+}

@@ -9,6 +9,7 @@ import type {
 } from "../../src/desired/snapshot.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
+import { node as nodeFacts } from "../desired/facts.ts";
 
 export const EXCLUDE_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
@@ -75,20 +76,6 @@ function sliceFacts({ name, endpoints }: ServicePlan): EndpointSliceFacts {
     name: `${name}-1`,
     serviceName: name,
     endpoints: endpoints.map((nodeName) => ({ nodeName, ready: true, serving: true, terminating: false })),
-  };
-}
-
-function nodeFacts(name: string): NodeFacts {
-  return {
-    name,
-    labels: { "kubernetes.io/hostname": name },
-    isUnschedulable: false,
-    taintKeys: [],
-    isNetworkUnavailable: false,
-    isNotReady: false,
-    wantsStepDown: false,
-    ignoresCordon: false,
-    internalIps: [],
   };
 }
 

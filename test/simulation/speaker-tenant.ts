@@ -1,5 +1,6 @@
 /** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
 
+import { type LastRun, pastTroublesOf, troublesAtStart } from "../../speaker/run-record.ts";
 import { Speaker } from "../../speaker/speaker.ts";
 import type { PastTrouble, SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
 import { hexOf } from "../../src/base/bytes.ts";
@@ -7,7 +8,7 @@ import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
-import { addTrouble, type Trouble } from "../../src/election/damping.ts";
+import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
@@ -86,18 +87,20 @@ function tell(note: SpeakerNote, { noted, exited }: TenantPorts): void {
 
 /** What `RunRecord` keeps in a file. */
 class RunMemory {
-  #troubles: readonly Trouble[] = [];
-  #hasLeft = true;
+  #last: LastRun | undefined;
 
   begin(nowMs: number): readonly PastTrouble[] {
-    if (!this.#hasLeft) this.#troubles = addTrouble(this.#troubles, { kind: "restart", atMs: nowMs });
-    this.#hasLeft = false;
-    return this.#troubles.map(({ kind, atMs }) => ({ kind, ageMs: nowMs - atMs }));
+    const troubles = troublesAtStart(this.#last, nowMs);
+    this.#last = { troubles, hasLeft: false };
+    return pastTroublesOf(troubles, nowMs);
   }
 
   hear(note: SpeakerNote, nowMs: number): void {
-    if (note.kind === "refuted-death") this.#troubles = addTrouble(this.#troubles, { kind: note.kind, atMs: nowMs });
-    if (note.kind === "left") this.#hasLeft = true;
+    if (this.#last === undefined) return;
+    const { troubles, hasLeft } = this.#last;
+    if (note.kind === "refuted-death")
+      this.#last = { troubles: addTrouble(troubles, { kind: note.kind, atMs: nowMs }), hasLeft };
+    if (note.kind === "left") this.#last = { troubles, hasLeft: true };
   }
 }
 

@@ -10,7 +10,7 @@ import type { Decision } from "../../src/election/decision.ts";
 import { decide } from "../../src/election/elect.ts";
 import { RankMemory } from "../../src/election/rank-memory.ts";
 import type { Ip } from "../../src/net/ip.ts";
-import { group, groupService, ip, member, view } from "../election/views.ts";
+import { apart, group, groupService, ip, member, view } from "../election/views.ts";
 
 const NAMES = ["n1", "n2", "n3"];
 const ADDRESSES = ["192.0.2.1", "192.0.2.2", "198.51.100.1", "2001:db8::1"];
@@ -22,16 +22,6 @@ const GROUPS: readonly AddressGroup[] = [
   group(groupService(["192.0.2.1"])),
   group(groupService(["192.0.2.2", "198.51.100.1"])),
 ];
-
-/** Groups share no address. */
-function apart(list: readonly AddressGroup[]): readonly AddressGroup[] {
-  const seen = new Set<Ip>();
-  return list.filter(({ addresses }) => {
-    if (addresses.some((address) => seen.has(address))) return false;
-    for (const address of addresses) seen.add(address);
-    return true;
-  });
-}
 
 const steps = fc.array(
   fc.record({

@@ -4,25 +4,12 @@ import { MemberViews } from "../../speaker/member-views.ts";
 import { OwnLinks } from "../../speaker/own-links.ts";
 import type { PacketPort } from "../../src/announcer/packet-port.ts";
 import type { Link } from "../../src/net/link.ts";
-import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix } from "../../src/net/prefix.ts";
+import { ethernetLink } from "../support/ethernet-link.ts";
 
 function link(index: number, changed: Partial<Link> = {}): Link {
-  return {
-    index,
-    name: `eth${index}`,
-    mac: parseMac(`02:00:00:00:00:0${index}`) ?? expect.fail(),
-    isEthernet: true,
-    isLoopback: false,
-    isBroadcast: true,
-    isNoArp: false,
-    isAdminUp: true,
-    hasCarrier: true,
-    masterKind: "none",
-    addresses: [],
-    prefixes: [parsePrefix("192.0.2.0/24") ?? expect.fail()],
-    ...changed,
-  };
+  const prefixes = [parsePrefix("192.0.2.0/24") ?? expect.fail()];
+  return ethernetLink(index, `eth${index}`, { prefixes, ...changed });
 }
 
 /** A packet port whose sockets open on every link but those of `failing`. */

@@ -5,6 +5,7 @@ import type { ApiServer } from "../../../src/kube/api-server.ts";
 import { openApiServer } from "../../../src/kube/node-api-server.ts";
 import { controlFolder } from "../cluster.ts";
 import { CONTROLLER_USER, type ControllerProcess, readController, waitForLeader } from "../drills/controllers.ts";
+import { forEach } from "../drills/patient-requests.ts";
 import { kubectl, machineKubeconfig } from "../kubectl.ts";
 import { auditLogPath } from "../plane.ts";
 import type { Cluster } from "../topology.ts";
@@ -14,7 +15,6 @@ import { readServiceWrites, type ServiceWrite } from "./service-writes.ts";
 import {
   ALLOCATION_NAMESPACE,
   type Families,
-  forEach,
   makeNamespace,
   makePool,
   makeService,

@@ -1,6 +1,7 @@
 /** Services that come, change and go at a steady pace: 200 of each in a minute. */
 import type { ApiServer } from "../../../src/kube/api-server.ts";
-import { type Families, forEach, makeService, patchService, removeService } from "./services.ts";
+import { forEach } from "../drills/patient-requests.ts";
+import { type Families, makeService, patchService, removeService } from "./services.ts";
 
 const INTERVAL_MS = 300;
 /** In steps: so old is a Service when it changes, and when it goes. About a hundred are there at a time. */

@@ -1,6 +1,7 @@
 /** Services and pools that the allocation drills make, by requests of their own, and no process each. */
 import { ArpeggioError } from "../../../src/base/errors.ts";
 import type { ApiAnswer, ApiRequest, ApiServer } from "../../../src/kube/api-server.ts";
+import { answered } from "../drills/patient-requests.ts";
 import { until } from "../until.ts";
 
 export const ALLOCATION_NAMESPACE = "arpeggio-allocation";
@@ -16,7 +17,10 @@ export type Families = "IPv4" | "IPv6" | "both";
 /** When the last one is gone. */
 export async function makeNamespace(api: ApiServer): Promise<void> {
   await until("the last namespace is gone", GONE, async () => {
-    return (await answered(api, { method: "GET", path: `/api/v1/namespaces/${ALLOCATION_NAMESPACE}` })).status === 404;
+    return (
+      (await answered(api, { method: "GET", path: `/api/v1/namespaces/${ALLOCATION_NAMESPACE}` }, ATTEMPTS)).status ===
+      404
+    );
   });
   const body = { apiVersion: "v1", kind: "Namespace", metadata: { name: ALLOCATION_NAMESPACE } };
   await call(api, { method: "POST", path: "/api/v1/namespaces", body });
@@ -54,7 +58,7 @@ export async function makeService(api: ApiServer, name: string, families: Famili
 /** One that is gone stays as it was: where the API server stands still for a while, its removal may come first. */
 export async function patchService(api: ApiServer, name: string, patch: unknown): Promise<void> {
   const request: ApiRequest = { method: "PATCH", path: servicePath(name), body: patch, contentType: MERGE_PATCH };
-  const answer = await answered(api, request);
+  const answer = await answered(api, request, ATTEMPTS);
   if (answer.status !== 404) checked(request, answer);
 }
 
@@ -79,19 +83,6 @@ export async function readServices(api: ApiServer): Promise<ReadonlyMap<string, 
   );
 }
 
-/** As often at a time as is said. */
-export async function forEach<Item>(
-  items: readonly Item[],
-  atOnce: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const waiting = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of waiting) await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-}
-
 interface ServiceList {
   readonly items: readonly {
     readonly metadata: { readonly name: string };
@@ -109,7 +100,7 @@ function poolPath(): string {
 
 /** There already, or gone already: it was so after an attempt that had no answer. */
 async function call<Body>(api: ApiServer, request: ApiRequest): Promise<Body> {
-  return checked(request, await answered(api, request)) as Body;
+  return checked(request, await answered(api, request, ATTEMPTS)) as Body;
 }
 
 function checked(request: ApiRequest, { status, body }: ApiAnswer): unknown {
@@ -117,14 +108,4 @@ function checked(request: ApiRequest, { status, body }: ApiAnswer): unknown {
   if (status < 300 || isDone) return body;
   const said = JSON.stringify(body);
   throw new ArpeggioError("ERR_API_REFUSED", `${request.method} ${request.path}: HTTP ${status} ${said}`);
-}
-
-async function answered(api: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await api.request(request);
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-    }
-  }
 }

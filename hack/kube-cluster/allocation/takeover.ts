@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ApiServer } from "../../../src/kube/api-server.ts";
 import { openApiServer } from "../../../src/kube/node-api-server.ts";
 import { controllerProcesses, readController, scaleControllers, waitForHolder } from "../drills/controllers.ts";
+import { forEach } from "../drills/patient-requests.ts";
 import { apply } from "../drills/scene.ts";
 import { commandOf } from "../inside.ts";
 import { applyOverlay } from "../install.ts";
@@ -11,7 +12,6 @@ import type { Cluster } from "../topology.ts";
 import { until } from "../until.ts";
 import {
   assign,
-  forEach,
   makeNamespace,
   makePool,
   makeService,

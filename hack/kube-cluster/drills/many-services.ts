@@ -1,7 +1,8 @@
 /** Many Services on a cluster, each with an IPv6 address of the first segment, a pool and an advertisement for them. */
 import { ArpeggioError } from "../../../src/base/errors.ts";
-import type { ApiAnswer, ApiRequest, ApiServer } from "../../../src/kube/api-server.ts";
+import type { ApiRequest, ApiServer } from "../../../src/kube/api-server.ts";
 import { SPEAKER_NAMESPACE } from "./objects.ts";
+import { answered, forEach } from "./patient-requests.ts";
 
 export interface ManyServices {
   readonly count: number;
@@ -24,7 +25,7 @@ export async function makeManyServices(api: ApiServer, { count, namespace, selec
   await call(api, post("ipaddresspools", { addresses: [PREFIX], autoAssign: false }, "IPAddressPool"));
   await call(api, post("l2advertisements", { ipAddressPools: [NAME] }, "L2Advertisement"));
   const path = servicesPath(namespace);
-  await forEach(count, async (number) => {
+  await forEach(numbersTo(count), AT_ONCE, async (number) => {
     const name = `${NAME}-${number}`;
     const spec = {
       type: "LoadBalancer",
@@ -47,11 +48,11 @@ export async function makeManyServices(api: ApiServer, { count, namespace, selec
 
 /** Whatever of them is there. */
 export async function removeManyServices(api: ApiServer, { count, namespace }: ManyServices): Promise<void> {
-  await forEach(count, async (number) => {
-    await answered(api, { method: "DELETE", path: `${servicesPath(namespace)}/${NAME}-${number}` });
+  await forEach(numbersTo(count), AT_ONCE, async (number) => {
+    await answered(api, { method: "DELETE", path: `${servicesPath(namespace)}/${NAME}-${number}` }, ATTEMPTS);
   });
   for (const resource of ["l2advertisements", "ipaddresspools"]) {
-    await answered(api, { method: "DELETE", path: `${metallbPath(resource)}/${NAME}` });
+    await answered(api, { method: "DELETE", path: `${metallbPath(resource)}/${NAME}` }, ATTEMPTS);
   }
 }
 
@@ -83,7 +84,7 @@ function post(resource: string, spec: unknown, kind: string): ApiRequest {
 }
 
 async function call<Body>(api: ApiServer, request: ApiRequest): Promise<Body> {
-  const { status, body } = await answered(api, request);
+  const { status, body } = await answered(api, request, ATTEMPTS);
   // It was there after an attempt that had no answer.
   if (status < 300 || (request.method === "POST" && status === 409)) return body as Body;
   throw new ArpeggioError(
@@ -92,21 +93,6 @@ async function call<Body>(api: ApiServer, request: ApiRequest): Promise<Body> {
   );
 }
 
-async function answered(api: ApiServer, request: ApiRequest): Promise<ApiAnswer> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await api.request(request);
-    } catch (error) {
-      if (attempt === ATTEMPTS) throw error;
-    }
-  }
-}
-
-/** Some at a time: a server takes only so many requests at once. */
-async function forEach(count: number, work: (number: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < count) await work(next++);
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+function numbersTo(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, number) => number);
 }
