@@ -44,9 +44,11 @@ export class ClusterAllocation {
     this.#settleSoon(0);
   }
 
+  /** What was noted is settled first, so that what it leads to is said. */
   close(): void {
     this.#isClosed = true;
     this.#timer?.cancel();
+    if (this.#isSettling) this.#settle();
   }
 
   /** News that come together are decided together. */

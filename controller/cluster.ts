@@ -185,7 +185,8 @@ export class Cluster {
 
   /** To be called when a gate may have opened or closed. */
   check(): void {
-    this.leadership.check();
+    // Who is ending and still holds the Lease is no bystander yet: what it wrote is still to be said.
+    if (!this.#isStopping || !this.lease.isHolder) this.leadership.check();
   }
 
   /** About an object of the cluster; the caller knows that it is news. */
@@ -193,13 +194,12 @@ export class Cluster {
     this.events.say(about, text);
   }
 
-  /** Nothing more is decided; what is under way is answered, then the Lease is given back. */
+  /** No write of a Service begins any more; what is under way is answered and what follows of it said, then the Lease is given back. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    this.allocation.close();
     await this.writer.drain(DRAIN_MS);
-    this.objects.close();
-    this.eventPump.close();
+    this.allocation.close();
+    await Promise.all([this.objects.drain(DRAIN_MS), this.eventPump.drain(DRAIN_MS)]);
     await this.lease.release();
     this.leadership.close();
     this.lease.close();
@@ -218,12 +218,12 @@ export class Cluster {
   #leaseChanged(log: Log): void {
     const { isHolder } = this.lease;
     if (!this.#isStopping) log.info(isHolder ? "lease acquired" : "lease lost", { identity: this.#options.identity });
-    this.leadership.check();
+    this.check();
     if (isHolder) this.objects.mark(CONFIGURATION_ENTRY);
   }
 
   #told(changed: ReadonlySet<ControllerKindName>): void {
-    this.leadership.check();
+    this.check();
     this.#tellProblems();
     if (changed.has("configurationState") || changed.has("pods")) this.objects.mark(CONFIGURATION_ENTRY);
     for (const listener of this.#whenRead) listener(changed);

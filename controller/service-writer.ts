@@ -2,7 +2,7 @@
 import { ALLOCATED_CONDITION, SERVICE_ANNOTATIONS } from "../api/annotations.ts";
 import type { Effect, WriteAnswer } from "../src/allocator/ports.ts";
 import type { StatusChange } from "../src/allocator/reconcile.ts";
-import type { Clock, Timer } from "../src/base/clock.ts";
+import { type Clock, type Timer, waitUntil } from "../src/base/clock.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { Log } from "../src/base/log.ts";
 import type { ApiAnswer, ApiRequest, EndableApiServer } from "../src/kube/api-server.ts";
@@ -76,13 +76,9 @@ export class ServiceWriter {
 
   /** Forgets what waits, and resolves when nothing is under way, or after so long. */
   async drain(limitMs: number): Promise<void> {
-    const { clock } = this.#options;
     this.#waiting = [];
     this.#next = 0;
-    const untilMs = clock.nowMs() + limitMs;
-    while (this.#underWay > 0 && clock.nowMs() < untilMs) {
-      await new Promise<void>((resolve) => void clock.schedule(DRAIN_STEP_MS, resolve));
-    }
+    await waitUntil(this.#options.clock, () => this.#underWay === 0, limitMs);
     this.drop();
   }
 
@@ -177,8 +173,6 @@ export class ServiceWriter {
     this.#lastError = { lastError, lastErrorWallMs: this.#options.clock.wallMs() };
   }
 }
-
-const DRAIN_STEP_MS = 10;
 
 function patchRequest({ key, uid, resourceVersion, change }: Write): ApiRequest {
   const [namespace = "", name = ""] = key.split("/");

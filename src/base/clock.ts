@@ -14,6 +14,16 @@ export interface Clock {
   schedule(delayMs: number, callback: () => void): Timer;
 }
 
+const LOOK_MS = 10;
+
+/** Looks every 10 ms; resolves when it holds, or after `limitMs`. */
+export async function waitUntil(clock: Clock, holds: () => boolean, limitMs: number): Promise<void> {
+  const untilMs = clock.nowMs() + limitMs;
+  while (!holds() && clock.nowMs() < untilMs) {
+    await new Promise<void>((resolve) => void clock.schedule(LOOK_MS, resolve));
+  }
+}
+
 interface VirtualTimer {
   readonly atMs: number;
   readonly order: number;

@@ -1,5 +1,5 @@
 /** Sends what a source plans, within a queue's limits, and judges the answers. Nobody waits for it. */
-import type { Clock, Timer } from "../../base/clock.ts";
+import { type Clock, type Timer, waitUntil } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { ApiAnswer, ApiServer } from "../api-server.ts";
 import { judge, messageOf, type Verdict } from "./answers.ts";
@@ -70,6 +70,12 @@ export class WritePump {
       ...this.#lastError,
       missingRights: [...this.#missingRights].toSorted(),
     };
+  }
+
+  /** Writes what is due, for so long at most, then closes. */
+  async drain(limitMs: number): Promise<void> {
+    await waitUntil(this.#options.clock, () => this.#options.queue.isAtRest, limitMs);
+    this.close();
   }
 
   /** Requests under way are not waited for; their answers are dropped. */

@@ -51,6 +51,11 @@ export class WriteQueue {
     return this.#first.size + this.#ready.size + this.#waiting.size + this.#taken.size;
   }
 
+  /** Nothing is under way, and nothing is due. */
+  get isAtRest(): boolean {
+    return this.#first.size + this.#ready.size + this.#taken.size === 0;
+  }
+
   /** Whether something may have to be written; looked at once `atMs` has come, or earlier when it was marked so before. */
   mark(name: string, nowMs: number, atMs = nowMs): void {
     if (this.#taken.has(name) || this.#first.has(name) || this.#ready.has(name)) return;
