@@ -4,6 +4,7 @@ import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
 import type { Trouble } from "../src/election/damping.ts";
 import type { Codec } from "../src/gossip/codec.ts";
+import type { FastTiming } from "../src/gossip/fast/fast-timing.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { KeyNews } from "../src/gossip/rotating-keys.ts";
 import type { Timing } from "../src/gossip/timing.ts";
@@ -38,6 +39,8 @@ export interface GossipPorts {
   readonly transport: Transport;
   readonly codec: Codec;
   readonly timing: Timing;
+  /** Other numbers than DESIGN D7's: simulations say what those would cost. */
+  readonly fastTiming?: FastTiming;
 }
 
 export interface SpeakerPorts {

@@ -2,6 +2,7 @@
 import type { Random } from "../base/random.ts";
 import { Awareness } from "./awareness.ts";
 import { BroadcastQueue, PART_OVERHEAD_BYTES, transmitLimit } from "./broadcast-queue.ts";
+import type { FastTiming } from "./fast/fast-timing.ts";
 import { MemberTable } from "./member-table.ts";
 import type { Alive, DatagramMessage, Endpoint, Ping, PingSource, StreamMessage } from "./message.ts";
 import { encodeMessage } from "./message-codec.ts";
@@ -20,6 +21,7 @@ export interface SwimOptions {
   readonly overheadBytes: number;
   /** Leaders are watched closely (DESIGN D7); false: memberlist's own detection alone. */
   readonly detectsFast?: boolean;
+  readonly fastTiming?: FastTiming;
 }
 
 /** Monotonic counts since the start, for metrics; never read by the machine. */

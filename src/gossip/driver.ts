@@ -9,6 +9,7 @@ import type { Codec } from "./codec.ts";
 import type { SwimCounters } from "./core.ts";
 import type { GossipDrop } from "./drop.ts";
 import type { FastPart } from "./fast/fast-part.ts";
+import type { FastTiming } from "./fast/fast-timing.ts";
 import type { Endpoint } from "./message.ts";
 import type { StreamHandler, Transport, Turns } from "./ports.ts";
 import { Streams } from "./streams.ts";
@@ -28,6 +29,8 @@ export interface GossipOptions {
   readonly turns: Turns;
   /** Leaders are watched closely (DESIGN D7); false: memberlist's own detection alone. */
   readonly detectsFast?: boolean;
+  /** Other numbers than DESIGN D7's: for simulations of what they would cost. */
+  readonly fastTiming?: FastTiming;
   /** Called within the event that caused it; commands may be given from inside. */
   readonly tell: (news: SwimNews, nowMs: number) => void;
   /** All news of one event, and of the commands given from inside, have been told: what they mean together can be judged now. */

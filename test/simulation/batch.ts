@@ -1,6 +1,5 @@
-/** Many seeds on all cores: each worker takes the next seed when it is done with one. */
-import { availableParallelism } from "node:os";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
+/** Many seeds on all cores. */
+import { runPool, serveJobs } from "./pool.ts";
 import { scenarioOf } from "./scenario.ts";
 import { simulate } from "./simulate.ts";
 
@@ -26,30 +25,8 @@ export function runJob({ scenario, seed }: Job, print?: (line: string) => void):
   return violation === undefined ? { ...outcome, tail: [] } : { ...outcome, violation: violation.message, tail };
 }
 
-/** `done` is called as outcomes come in, in no order. */
-export async function runBatch(jobs: readonly Job[], done: (outcome: Outcome) => void): Promise<void> {
-  const waiting = [...jobs];
-  const workers = Math.min(jobs.length, availableParallelism());
-  await Promise.all(Array.from({ length: workers }, () => runWorker(() => waiting.shift(), done)));
+export function runBatch(jobs: readonly Job[], done: (outcome: Outcome) => void): Promise<void> {
+  return runPool(new URL(import.meta.url), jobs, (outcome) => done(outcome as Outcome));
 }
 
-function runWorker(next: () => Job | undefined, done: (outcome: Outcome) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL(import.meta.url));
-    const offer = (): void => worker.postMessage(next());
-    worker.on("message", (outcome: Outcome) => {
-      done(outcome);
-      offer();
-    });
-    worker.once("error", reject);
-    worker.once("exit", () => resolve());
-    offer();
-  });
-}
-
-if (!isMainThread) {
-  parentPort?.on("message", (job: Job | undefined) => {
-    if (job === undefined) parentPort?.close();
-    else parentPort?.postMessage(runJob(job));
-  });
-}
+serveJobs((job: Job) => runJob(job));

@@ -1,14 +1,25 @@
-/** `hack/simulate`: runs seeds of a scenario and prints what broke, with the command that replays it. */
+/** `hack/simulate`: runs seeds of a scenario and prints what broke, with the command that replays it; or long runs (`--hours`). */
 import { parseArgs } from "node:util";
+import { FAST_TIMING } from "../../src/gossip/fast/fast-timing.ts";
 import { type Outcome, runBatch, runJob } from "./batch.ts";
+import { simulateHours } from "./hours-command.ts";
 import { SCENARIOS, scenarioOf } from "./scenario.ts";
 
 const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--trace]
+       hack/simulate --hours H [--loss P] [--stall-ms M] [--nodes N,…] [--strikes N] [--set NAME=VALUE …] [--seed S]
 
   --scenario  ${SCENARIOS.map(({ name }) => name).join(", ")}; without it: all but large
   --seeds     how many seeds, from --seed on (default 20)
   --seed      the first seed; alone, without --seeds: that one only (default 1)
   --trace     prints every line of what happens (one seed)
+
+  --hours     clusters for so many simulated hours with nothing but loss and stalls: whom they declare dead who lives, and (--strikes) how
+              soon they notice a leader that is killed, loses its host or is frozen, and another takes its addresses
+  --loss      % of datagrams lost, and of frames at each port (default 10)
+  --stall-ms  every node stands still for so long once a minute (default 300)
+  --nodes     sizes of the clusters (default 3,5)
+  --strikes   leaders struck down in each (default 300)
+  --set       another value for a number of fast detection: ${Object.keys(FAST_TIMING).join(", ")}
 `;
 const TAIL_LINES = 60;
 
@@ -18,6 +29,12 @@ const { values } = parseArgs({
     seeds: { type: "string" },
     seed: { type: "string" },
     trace: { type: "boolean", default: false },
+    hours: { type: "string" },
+    loss: { type: "string", default: "10" },
+    "stall-ms": { type: "string", default: "300" },
+    nodes: { type: "string", default: "3,5" },
+    strikes: { type: "string", default: "300" },
+    set: { type: "string", multiple: true, default: [] },
     help: { type: "boolean", default: false },
   },
 });
@@ -30,6 +47,8 @@ const seeds = Number(values.seeds ?? (values.seed === undefined && !values.trace
 if (values.help || scenarios.includes(undefined) || !Number.isInteger(first) || !Number.isInteger(seeds)) {
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
+} else if (values.hours !== undefined) {
+  process.exitCode = await simulateHours({ ...values, hours: values.hours });
 } else {
   const names = scenarios.flatMap((scenario) => scenario?.name ?? []);
   const jobs = names.flatMap((scenario) =>

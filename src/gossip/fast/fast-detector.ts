@@ -4,13 +4,12 @@
  */
 import { Brake } from "./brake.ts";
 import type { FastCounters, FastEffect, FastObservation, WatchedMember, WatchView } from "./fast-event.ts";
+import { FAST_TIMING, type FastTiming } from "./fast-timing.ts";
 import { OwnWatchers } from "./own-watchers.ts";
 import { LongestSilence } from "./silence.ts";
-import { PING_INTERVAL_MS, Watch, type WatchContext } from "./watch.ts";
+import { Watch, type WatchContext } from "./watch.ts";
 import { type LeaderNode, WatcherChoice } from "./watchers.ts";
 
-/** A turn so much after its deadline means that we ourselves stood, and pinged nobody: the time between proves nothing. */
-const LATE_MS = 100;
 /** A member that returns so soon after our verdict, of a later incarnation, was not dead. */
 const OVERRULED_MS = 10_000;
 /** Members whose silences are remembered while this node does not watch them. */
@@ -20,17 +19,19 @@ export interface FastDetectorOptions {
   readonly self: string;
   /** From 0 to 1: where in the interval the first ping goes, so that watchers do not ping in step. */
   readonly phase: () => number;
+  readonly timing?: FastTiming | undefined;
 }
 
 const NOTHING_WATCHED: WatchView = { leaders: [], watchers: [], goMembers: [], hasLink: true };
 
 export class FastDetector {
   readonly #options: FastDetectorOptions;
-  readonly #choice = new WatcherChoice();
+  readonly #timing: FastTiming;
+  readonly #choice: WatcherChoice;
   readonly #watches = new Map<string, Watch>();
   readonly #histories = new Map<string, LongestSilence>();
-  readonly #brake = new Brake();
-  readonly #own = new OwnWatchers();
+  readonly #brake: Brake;
+  readonly #own: OwnWatchers;
   /** Of members that died while they were watched. */
   readonly #lastProofMs = new Map<string, number>();
   readonly #sentencedMs = new Map<string, number>();
@@ -51,6 +52,10 @@ export class FastDetector {
 
   constructor(options: FastDetectorOptions) {
     this.#options = options;
+    this.#timing = options.timing ?? FAST_TIMING;
+    this.#choice = new WatcherChoice(this.#timing);
+    this.#brake = new Brake(this.#timing);
+    this.#own = new OwnWatchers(this.#timing);
   }
 
   handle(observation: FastObservation, nowMs: number): FastEffect[] {
@@ -106,7 +111,7 @@ export class FastDetector {
   /** What was not heard while our own loop stood proves nothing. */
   #noteLateness(nowMs: number): void {
     const lateMs = this.#dueMs === undefined ? 0 : nowMs - this.#dueMs;
-    if (lateMs <= LATE_MS) return;
+    if (lateMs <= this.#timing.lateMs) return;
     this.#dueMs = nowMs;
     for (const watch of this.#watches.values()) watch.discount(lateMs);
     this.#own.discount(lateMs);
@@ -172,8 +177,8 @@ export class FastDetector {
   }
 
   #begin(node: string, incarnation: number, nowMs: number): void {
-    const firstPingMs = nowMs + this.#options.phase() * PING_INTERVAL_MS;
-    this.#watches.set(node, new Watch(node, incarnation, this.#historyOf(node), nowMs, firstPingMs));
+    const firstPingMs = nowMs + this.#options.phase() * this.#timing.pingIntervalMs;
+    this.#watches.set(node, new Watch(node, incarnation, this.#historyOf(node), this.#timing, nowMs, firstPingMs));
   }
 
   #historyOf(node: string): LongestSilence {

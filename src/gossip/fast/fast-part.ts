@@ -8,11 +8,11 @@ import type { PendingPings } from "../pending-pings.ts";
 import type { DialFailure, Member } from "../swim-event.ts";
 import { FastDetector } from "./fast-detector.ts";
 import type { FastCounters, FastEffect, FastObservation, WatchedMember, WatchView } from "./fast-event.ts";
+import { FAST_TIMING } from "./fast-timing.ts";
 
 /** An ack that comes so late still proves life. */
 const LATE_ACK_MS = 3_000;
 const TCP_PING_MS = 1_000;
-const HELPERS = 3;
 /** Connections under way to one member; more would only wait in its kernel. */
 const MAX_DIALS = 10;
 
@@ -26,6 +26,7 @@ export class FastPart {
   readonly #core: Core;
   readonly #members: Members;
   readonly #pings: PendingPings;
+  readonly #helpers: number;
   readonly #detector: FastDetector;
   readonly #dials = new Map<number, Dialled>();
 
@@ -33,7 +34,9 @@ export class FastPart {
     this.#core = core;
     this.#members = members;
     this.#pings = pings;
-    this.#detector = new FastDetector({ self: core.options.name, phase: () => core.random.float() });
+    const { name, fastTiming } = core.options;
+    this.#helpers = (fastTiming ?? FAST_TIMING).helpers;
+    this.#detector = new FastDetector({ self: name, phase: () => core.random.float(), timing: fastTiming });
   }
 
   setView(view: WatchView): void {
@@ -185,7 +188,7 @@ export class FastPart {
     const seqNo = core.nextSeqNo();
     this.#pings.add(seqNo, { kind: "watch-relayed", node }, untilMs);
     const helpers = core.table.pick(
-      HELPERS,
+      this.#helpers,
       ({ state, name }) => state === "alive" && name !== node && !core.isSelf(name),
     );
     for (const helper of helpers) {

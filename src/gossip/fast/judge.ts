@@ -1,4 +1,5 @@
 /** When a silence becomes an accusation (DESIGN D7). Pure: every number that the rule needs goes in. */
+import { FAST_TIMING } from "./fast-timing.ts";
 
 /** silent: neither the process nor its host answers. hung: the host does. refused: the gossip port is closed. */
 export const EVIDENCE = ["silent", "hung", "refused"] as const;
@@ -21,41 +22,27 @@ export interface Ladder {
   readonly isLone: boolean;
 }
 
-export const SILENT_MS = 450;
-export const HUNG_MS = 1_000;
-/** A lone accuser waits longer: nobody checks it. */
-export const LONE_SILENT_MS = 600;
-export const LONE_REFUSALS = 2;
-export const REFUSAL_INTERVAL_MS = 50;
-/** A deadline is never stretched beyond this. */
-export const MOST_STRETCH_MS = 3_000;
-/** A host is asked every 100 ms, by two ways: after so long without an answer it does not answer. */
-export const HOST_FRESH_MS = 300;
-
 /** Twice the longest silence that ended well, and at least `leastMs`. */
-export function stretched(leastMs: number, longestMs: number): number {
-  return Math.max(leastMs, Math.min(MOST_STRETCH_MS, 2 * longestMs));
+export function stretched(leastMs: number, longestMs: number, timing = FAST_TIMING): number {
+  return Math.max(leastMs, Math.min(timing.mostStretchMs, timing.stretchFactor * longestMs));
 }
 
 /** The silence after which the member is accused, as things stand. */
-export function deadlineMs({
-  longestMs,
-  hostAgeMs,
-  isLone,
-}: Pick<Ladder, "longestMs" | "hostAgeMs" | "isLone">): number {
-  if (hostAgeMs <= HOST_FRESH_MS) return stretched(HUNG_MS, longestMs);
-  return stretched(isLone ? LONE_SILENT_MS : SILENT_MS, longestMs);
+export function deadlineMs(
+  { longestMs, hostAgeMs, isLone }: Pick<Ladder, "longestMs" | "hostAgeMs" | "isLone">,
+  timing = FAST_TIMING,
+): number {
+  const { hostFreshMs, hungMs, loneMs, accuseMs } = timing;
+  if (hostAgeMs <= hostFreshMs) return stretched(hungMs, longestMs, timing);
+  return stretched(isLone ? loneMs : accuseMs, longestMs, timing);
 }
 
 /** Undefined: nothing to accuse it of yet. */
-export function judge(ladder: Ladder): Evidence | undefined {
-  const { silentMs, longestMs, hostAgeMs, refusals, isDeaf, isLone } = ladder;
-  if (refusals >= (isLone ? LONE_REFUSALS : 1)) return "refused";
-  if (isDeaf) return undefined;
-  if (hostAgeMs > HOST_FRESH_MS) {
-    return silentMs >= stretched(isLone ? LONE_SILENT_MS : SILENT_MS, longestMs) ? "silent" : undefined;
-  }
+export function judge(ladder: Ladder, timing = FAST_TIMING): Evidence | undefined {
+  const { silentMs, hostAgeMs, refusals, isDeaf, isLone } = ladder;
+  if (refusals >= (isLone ? timing.loneRefusals : 1)) return "refused";
+  if (isDeaf || silentMs < deadlineMs(ladder, timing)) return undefined;
+  if (hostAgeMs > timing.hostFreshMs) return "silent";
   // A host that answers for its node address only may be behind a filter: alone, we want to have been let in.
-  const isProven = !isLone || ladder.hasAccepted;
-  return isProven && silentMs >= stretched(HUNG_MS, longestMs) ? "hung" : undefined;
+  return !isLone || ladder.hasAccepted ? "hung" : undefined;
 }

@@ -1,24 +1,11 @@
 /** One leader as its watcher sees it: the ladder of questions (DESIGN D7), and what came back. */
 import type { FastEffect, ProofOfLife } from "./fast-event.ts";
-import { deadlineMs, type Evidence, judge, type Ladder, REFUSAL_INTERVAL_MS } from "./judge.ts";
+import type { FastTiming } from "./fast-timing.ts";
+import { deadlineMs, type Evidence, judge, type Ladder } from "./judge.ts";
 import { type LongestSilence, Silence } from "./silence.ts";
 
-export const PING_INTERVAL_MS = 100;
-/** After a ping, without any sign of life: everybody who could help is asked. */
-export const ESCALATION_MS = 50;
-/**
- * We asked others and none has answered for so long: we are deaf, and the silence is ours. Others are asked 150 ms after the last sign
- * of life, so this must end before 450 ms; and it must be longer than what a busy machine needs for an answer.
- */
-export const DEAF_MS = 250;
-/** An accusation is said so often and so far apart. */
-export const ACCUSATION_SAYINGS = 5;
-export const ACCUSATION_INTERVAL_MS = 20;
 /** Until its port has accepted once in this incarnation, a refusal of it proves nothing; so it is tried now and then. */
 const ACQUAINTANCE_MS = 5_000;
-/** Accusations of one incarnation so far apart do not support each other. */
-const ACCUSED_FOR_MS = 5_000;
-
 /** What changes from view to view. */
 export interface WatchContext {
   readonly isLone: boolean;
@@ -34,6 +21,7 @@ interface Accusation {
 export class Watch {
   readonly node: string;
   incarnation: number;
+  readonly #timing: FastTiming;
   readonly #history: LongestSilence;
   readonly #silence: Silence;
   #lastProof: ProofOfLife = "datagram";
@@ -52,8 +40,16 @@ export class Watch {
   readonly #accusers = new Map<string, number>();
   isSentenced = false;
 
-  constructor(node: string, incarnation: number, history: LongestSilence, nowMs: number, firstPingMs: number) {
+  constructor(
+    node: string,
+    incarnation: number,
+    history: LongestSilence,
+    timing: FastTiming,
+    nowMs: number,
+    firstPingMs: number,
+  ) {
     this.node = node;
+    this.#timing = timing;
     this.incarnation = incarnation;
     this.#history = history;
     this.#silence = new Silence(nowMs);
@@ -102,7 +98,7 @@ export class Watch {
   othersAnswered(nowMs: number): void {
     if (this.#askedOthersMs === undefined) return;
     const unheardMs = nowMs - this.#askedOthersMs;
-    if (unheardMs > DEAF_MS) this.#silence.discount(unheardMs);
+    if (unheardMs > this.#timing.deafMs) this.#silence.discount(unheardMs);
     this.#askedOthersMs = undefined;
   }
 
@@ -133,10 +129,10 @@ export class Watch {
 
   refused(incarnation: number, nowMs: number): void {
     if (incarnation !== this.incarnation || this.#acceptedIncarnation !== incarnation) return;
-    if (nowMs - this.#refusedMs < REFUSAL_INTERVAL_MS && this.#refusals > 0) return;
+    if (nowMs - this.#refusedMs < this.#timing.refusalIntervalMs && this.#refusals > 0) return;
     this.#refusals++;
     this.#refusedMs = nowMs;
-    this.#redialMs = nowMs + REFUSAL_INTERVAL_MS;
+    this.#redialMs = nowMs + this.#timing.refusalIntervalMs;
   }
 
   unreachable(nowMs: number): void {
@@ -151,17 +147,18 @@ export class Watch {
   accusers(nowMs: number): readonly string[] {
     const { provedMs } = this.#silence;
     return [...this.#accusers].flatMap(([name, atMs]) =>
-      atMs >= provedMs && nowMs - atMs <= ACCUSED_FOR_MS ? [name] : [],
+      atMs >= provedMs && nowMs - atMs <= this.#timing.accusedForMs ? [name] : [],
     );
   }
 
   /** Questions that are due. */
   ask(nowMs: number, context: WatchContext, emit: (effect: FastEffect) => void): void {
     const { node } = this;
+    const { pingIntervalMs, escalationMs } = this.#timing;
     if (nowMs >= this.#nextPingMs) {
       // What was missed is not made up for.
-      this.#nextPingMs += PING_INTERVAL_MS * (1 + Math.floor((nowMs - this.#nextPingMs) / PING_INTERVAL_MS));
-      if (!Number.isFinite(this.#escalateMs)) this.#escalateMs = nowMs + ESCALATION_MS;
+      this.#nextPingMs += pingIntervalMs * (1 + Math.floor((nowMs - this.#nextPingMs) / pingIntervalMs));
+      if (!Number.isFinite(this.#escalateMs)) this.#escalateMs = nowMs + escalationMs;
       emit({ kind: "ping", node });
     }
     if (nowMs >= this.#escalateMs) {
@@ -188,19 +185,19 @@ export class Watch {
       hostAgeMs: nowMs - this.#hostMs,
       hasAccepted: this.#hasAccepted,
       refusals: this.#refusals,
-      isDeaf: asked !== undefined && nowMs - asked > DEAF_MS,
+      isDeaf: asked !== undefined && nowMs - asked > this.#timing.deafMs,
       isLone,
     };
   }
 
   deadlineMs(nowMs: number, context: WatchContext): number {
-    return deadlineMs(this.ladder(nowMs, context));
+    return deadlineMs(this.ladder(nowMs, context), this.#timing);
   }
 
   /** Begins an accusation when there is a reason for one, and there is none yet. */
   findReason(nowMs: number, context: WatchContext): Evidence | undefined {
     if (this.#accusation !== undefined || this.isSentenced) return undefined;
-    const evidence = judge(this.ladder(nowMs, context));
+    const evidence = judge(this.ladder(nowMs, context), this.#timing);
     if (evidence !== undefined) this.#accusation = { said: 0, nextMs: nowMs };
     return evidence;
   }
@@ -208,9 +205,10 @@ export class Watch {
   /** Whether the accusation is to be said now. */
   isToBeSaid(nowMs: number): boolean {
     const accusation = this.#accusation;
-    if (accusation === undefined || accusation.said >= ACCUSATION_SAYINGS || nowMs < accusation.nextMs) return false;
+    if (accusation === undefined || accusation.said >= this.#timing.accusationSayings || nowMs < accusation.nextMs)
+      return false;
     accusation.said++;
-    accusation.nextMs = nowMs + ACCUSATION_INTERVAL_MS;
+    accusation.nextMs = nowMs + this.#timing.accusationIntervalMs;
     return true;
   }
 
@@ -224,7 +222,7 @@ export class Watch {
   nextJudgementMs(nowMs: number, context: WatchContext): number {
     const accusation = this.#accusation;
     if (accusation !== undefined) {
-      return accusation.said < ACCUSATION_SAYINGS ? accusation.nextMs : Number.POSITIVE_INFINITY;
+      return accusation.said < this.#timing.accusationSayings ? accusation.nextMs : Number.POSITIVE_INFINITY;
     }
     const leftMs = this.deadlineMs(nowMs, context) - this.#silence.countedMs(nowMs);
     // What is overdue waits for news: the next question is due within 100 ms.

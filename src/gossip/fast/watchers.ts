@@ -1,7 +1,7 @@
 /** Who watches a leader node (DESIGN D7): the same choice on every node that holds the same view. Pure. */
 import { rankHash } from "../../election/rank-hash.ts";
+import { FAST_TIMING } from "./fast-timing.ts";
 
-export const WATCHERS_PER_LEADER = 3;
 /** Hashes kept; a hundred nodes that all lead have ten thousand pairs. */
 const MAX_HASHES = 50_000;
 
@@ -14,7 +14,12 @@ export interface LeaderNode {
 
 /** Remembers hashes, because views change often and names rarely. */
 export class WatcherChoice {
+  readonly #most: number;
   readonly #hashes = new Map<string, string>();
+
+  constructor({ watchers } = FAST_TIMING) {
+    this.#most = watchers;
+  }
 
   /**
    * At most three of `eligible`, best first: of the seconds the lowest SHA-256 of `watcher#leader`, then of the others. Fewer when
@@ -25,7 +30,7 @@ export class WatcherChoice {
     const isSecond = new Set(seconds);
     const ranked = others.map((name) => ({ name, rank: `${isSecond.has(name) ? 0 : 1}${this.#hashOf(name, node)}` }));
     ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1));
-    return ranked.slice(0, WATCHERS_PER_LEADER).map(({ name }) => name);
+    return ranked.slice(0, this.#most).map(({ name }) => name);
   }
 
   #hashOf(watcher: string, leader: string): string {
