@@ -27,6 +27,8 @@ export interface ClusterContext {
 export interface ClusterListener extends SourceListener {
   /** Addresses of the speakers' pods, as written; empty while they are not known. */
   podsChanged(ips: readonly string[]): void;
+  /** How new what was told last is, to compare with other speakers; 0: not comparable. */
+  freshnessChanged(freshness: number): void;
 }
 
 export class Cluster implements RunningSource {
@@ -69,6 +71,7 @@ export class Cluster implements RunningSource {
       onChange: (snapshot, problems) => this.#read(snapshot, problems, shared.clock.wallMs(), listener),
       onPods: (pods) => listener.podsChanged([...pods.values()].flatMap(({ podIp }) => podIp ?? [])),
       onWatchedChange: () => this.#writer.watchedChanged(),
+      onFreshness: (freshness) => listener.freshnessChanged(freshness),
     });
     this.#writer = new KubernetesWriter({
       ...shared,

@@ -1,5 +1,5 @@
 /** From decisions to what this node does on the wire (DESIGN D8). Pure. */
-import type { ClaimBasis, Duty } from "../src/announcer/ports.ts";
+import type { Duty, DutyBasis } from "../src/announcer/ports.ts";
 import { anySelectorMatches, type Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Candidate, Decision } from "../src/election/decision.ts";
@@ -120,8 +120,8 @@ export function interfacesOf({ group }: Decision, labels: Labels): readonly stri
   return [...new Set(advertisements.flatMap(({ interfaces }) => interfaces))].toSorted();
 }
 
-function basisOf({ rule }: Decision, own: Omit<Candidate, "node">, { incarnation }: DutyView): ClaimBasis {
+function basisOf({ rule }: Decision, own: Omit<Candidate, "node">, { incarnation }: DutyView): DutyBasis {
   const { tier, score, endpointClass, hash } = own;
-  // Terms belong to sticky addresses and freshness to the Kubernetes source: both 0 until they exist.
-  return { incarnation, rule, term: 0, freshness: 0, tier, score, endpointClass, hash };
+  // Terms belong to sticky addresses: 0 until they exist.
+  return { incarnation, rule, term: 0, tier, score, endpointClass, hash };
 }

@@ -171,7 +171,8 @@ class MainThread {
       this.#podAddresses = addresses;
       this.#tellPeers(wire);
     };
-    const cluster = await Cluster.open(source, context, { ...listener, podsChanged });
+    const freshnessChanged = (freshness: number): void => wire.tell({ kind: "freshness", freshness });
+    const cluster = await Cluster.open(source, context, { ...listener, podsChanged, freshnessChanged });
     this.#cluster = cluster;
     this.#metricsListeners = await openMetricsListeners(source, {
       nodeName,

@@ -137,6 +137,11 @@ export class Speaker {
     this.#settling.settle(nowMs);
   }
 
+  /** How new the last snapshot is, to compare with other speakers': a revision of the API; 0, as at the start, is not comparable (DESIGN D9). */
+  setFreshness(freshness: number): void {
+    this.#announcer.handle({ kind: "freshness", freshness }, this.#enter());
+  }
+
   /** `named` counts the peers that the user named, whether their addresses are known or not. */
   setPeers(endpoints: readonly Endpoint[], named = endpoints.length): void {
     this.#enter();

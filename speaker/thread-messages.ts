@@ -34,6 +34,8 @@ export type WireStatusHead = Omit<WireStatus, "addresses">;
 
 export type ToWire =
   | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
+  /** How new the snapshot is that was sent last; see `Speaker.setFreshness`. */
+  | { readonly kind: "freshness"; readonly freshness: number }
   /** `named`: how many peers the user named, known by address or not. */
   | { readonly kind: "peers"; readonly endpoints: readonly Endpoint[]; readonly named: number }
   /** The files of the gossip key were changed. */

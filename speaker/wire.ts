@@ -77,6 +77,8 @@ async function run(settings: WireSettings): Promise<void> {
         if (snapshot !== undefined) speaker.applySnapshot(snapshot, receiver.changed);
         return;
       }
+      case "freshness":
+        return speaker.setFreshness(message.freshness);
       case "peers":
         return speaker.setPeers(message.endpoints, message.named);
       case "keys":

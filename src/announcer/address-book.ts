@@ -7,13 +7,14 @@ import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
-import { type Claimant, compareClaims } from "./contest.ts";
+import { type Claimant, compareClaims, hasComparableFreshness } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
 import type {
   AddressPhase,
   AddressState,
   AnnouncerNote,
   Claim,
+  ClaimBasis,
   Duty,
   HandoverMessage,
   LeadQuestion,
@@ -42,10 +43,16 @@ export class AddressBook {
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
   #notes: AnnouncerNote[] = [];
   #messages: Outgoing[] = [];
+  #freshness = 0;
 
   constructor(nodeName: string) {
     this.#nodeName = nodeName;
-    this.#handover = new Handover(nodeName);
+    this.#handover = new Handover(nodeName, (duty, nowMs) => this.#basisOf(duty, nowMs));
+  }
+
+  /** Of this node's view, from now on. */
+  setFreshness(freshness: number): void {
+    this.#freshness = freshness;
   }
 
   all(): Iterable<Address> {
@@ -124,19 +131,19 @@ export class AddressBook {
   }
 
   /** One duty at most for each address. */
-  changeDuties(gone: readonly Duty[], come: readonly Duty[]): void {
+  changeDuties(gone: readonly Duty[], come: readonly Duty[], nowMs: number): void {
     const taken = new Set<Ip>();
     for (const duty of come) {
       if (taken.has(duty.ip)) continue;
       taken.add(duty.ip);
       const address = this.#addresses.get(duty.ip) ?? this.#add(duty);
-      if (address.phase === "stopped" || !isSameDuty(address.duty, duty)) this.#assign(address, duty);
+      if (address.phase === "stopped" || !isSameDuty(address.duty, duty)) this.#assign(address, duty, nowMs);
     }
     for (const { ip } of gone) {
       const address = this.#addresses.get(ip);
       if (address !== undefined && !taken.has(ip)) this.#withdraw(address);
     }
-    for (const address of this.#stopped) if (!taken.has(address.ip)) this.#assign(address, address.duty);
+    for (const address of this.#stopped) if (!taken.has(address.ip)) this.#assign(address, address.duty, nowMs);
   }
 
   #add(duty: Duty): Address {
@@ -148,18 +155,30 @@ export class AddressBook {
     return address;
   }
 
-  #assign(address: Address, duty: Duty): void {
+  #assign(address: Address, duty: Duty, nowMs: number): void {
+    const isOtherView = address.duty !== duty;
     if (!isSameList(address.duty.interfaces, duty.interfaces)) address.plannedLinks = undefined;
     if (address.duty.previousLeader !== duty.previousLeader) address.resumedFrom = undefined;
     address.duty = duty;
     this.#dirty.add(address);
     const winner = this.#handover.winnerOf(duty.ip);
-    const isSilenced = duty.role === "lead" && winner !== undefined && compareClaims(this.#claimant(duty), winner) > 0;
+    const isSilenced =
+      duty.role === "lead" && winner !== undefined && this.#staysSilent(address, winner, isOtherView, nowMs);
     if (!isSilenced) this.#handover.endSilence(duty.ip);
     this.#enter(address, phaseFor(duty.role, address.phase, isSilenced));
     const { nextLeader } = duty;
     if (address.phase !== "handing-over" || nextLeader?.sendsClaims !== true) this.#handover.endAwaiting(duty.ip);
     else this.#handover.awaitClaim(duty, nextLeader.node);
+  }
+
+  /** What silenced us is known as of some time ago: where freshness may decide, the winner is asked how new its view is now. */
+  #staysSilent(address: Address, winner: Claimant, isOtherView: boolean, nowMs: number): boolean {
+    if (isOtherView) address.stated = { freshness: this.#freshness, atMs: nowMs };
+    const own = this.#claimant(address, nowMs);
+    if (compareClaims(own, winner) > 0) return true;
+    if (!hasComparableFreshness(own.basis, winner.basis)) return false;
+    this.#handover.askSoon(address.ip, nowMs);
+    return true;
   }
 
   #withdraw(address: Address): void {
@@ -210,13 +229,13 @@ export class AddressBook {
       case "yielded":
         return this.#takeYielded(message, nowMs);
       case "lead-question":
-        return this.#answerClaimant(message, isMute, (address) => (address.isArmed ? "leads" : "yields"));
+        return this.#answerClaimant(message, isMute, nowMs, (address) => (address.isArmed ? "leads" : "yields"));
     }
   }
 
   /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */
   #takeClaim(claim: Claim, isMute: boolean, nowMs: number): void {
-    this.#answerClaimant(claim, isMute, (address) => this.#stand(address, claim, nowMs));
+    this.#answerClaimant(claim, isMute, nowMs, (address) => this.#stand(address, claim, nowMs));
   }
 
   /** What a claim does to the address: whoever does not lead it after this is silent from now on. */
@@ -226,7 +245,7 @@ export class AddressBook {
       this.#enter(address, "stopped", "claimed");
     }
     if (address.duty.role !== "lead") return "yields";
-    const isBetter = compareClaims(this.#claimant(address.duty), claim) < 0;
+    const isBetter = compareClaims(this.#claimant(address, nowMs), claim) < 0;
     if (isBetter && address.isArmed) {
       address.refused = { node: claim.node, atMs: nowMs };
       return "leads";
@@ -239,6 +258,9 @@ export class AddressBook {
     }
     // A better claim; or any claim for what no link of ours lets us answer.
     if (address.refused?.node === claim.node) address.refused = undefined;
+    const own = this.#basisOf(address.duty, nowMs);
+    // Where freshness did not decide now, it does not undo it later: what was unknown may become known.
+    if (!hasComparableFreshness(own, claim.basis)) address.stated = { freshness: 0, atMs: nowMs };
     this.#enter(address, "stopped", "claimed");
     this.#handover.silence(address.duty, { node: claim.node, basis: claim.basis }, nowMs);
     return "yields";
@@ -260,7 +282,12 @@ export class AddressBook {
   }
 
   /** Tells who claims or asks: our claim for what we lead, "yielded" for the rest. */
-  #answerClaimant(asked: Claim | LeadQuestion, isMute: boolean, standOf: (address: Address) => Stand): void {
+  #answerClaimant(
+    asked: Claim | LeadQuestion,
+    isMute: boolean,
+    nowMs: number,
+    standOf: (address: Address) => Stand,
+  ): void {
     const yielded: Ip[] = [];
     const led: Duty[] = [];
     for (const ip of asked.addresses) {
@@ -269,7 +296,9 @@ export class AddressBook {
       if (stand === "yields") yielded.push(ip);
       if (stand === "leads" && address !== undefined) led.push(address.duty);
     }
-    if (!isMute) this.#messages.push(...claimsOf(this.#nodeName, led, [asked.node]));
+    const to = [asked.node];
+    const claims = isMute ? [] : led.map((duty) => ({ duty, to, basis: this.#basisOf(duty, nowMs) }));
+    this.#messages.push(...claimsOf(this.#nodeName, claims));
     if (yielded.length > 0) this.#yieldTo(asked.node, asked.group, yielded);
   }
 
@@ -278,8 +307,16 @@ export class AddressBook {
     this.#messages.push({ to: [node], message: { kind: "yielded", group, addresses, node: this.#nodeName } });
   }
 
-  #claimant({ basis }: Duty): Claimant {
-    return { node: this.#nodeName, basis };
+  #claimant({ duty }: Address, nowMs: number): Claimant {
+    return { node: this.#nodeName, basis: this.#basisOf(duty, nowMs) };
+  }
+
+  /** Whoever is silent has lost with what it said: its view may get fresher without a better claim. */
+  #basisOf(duty: Duty, nowMs: number): ClaimBasis {
+    const address = this.#addresses.get(duty.ip);
+    if (address === undefined) return { ...duty.basis, freshness: this.#freshness };
+    const isSilenced = this.#handover.winnerOf(duty.ip) !== undefined;
+    return address.basisAt(isSilenced ? (address.stated?.freshness ?? 0) : this.#freshness, nowMs);
   }
 
   /** Another node spoke as the holder of the address. Whether that has ended the answering. */

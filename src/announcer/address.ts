@@ -2,8 +2,10 @@
 import { isSameList } from "../base/same-list.ts";
 import { type Family, familyOf, type Ip, ipBytes } from "../net/ip.ts";
 import { solicitedNodeGroupOf } from "../packet/solicited-node.ts";
-import type { AddressPhase, AddressState, ClaimBasis, Duty } from "./ports.ts";
+import type { AddressPhase, AddressState, ClaimBasis, Duty, DutyBasis } from "./ports.ts";
 
+/** For so long after it was said, freshness stands in what is said and compared: both sides of a contest judge the same two claims. */
+export const STATEMENT_MS = 1_000;
 const NO_LINKS: readonly number[] = [];
 
 export class Address {
@@ -28,6 +30,8 @@ export class Address {
   requestsAnswered = 0;
   announcementsSent = 0;
   lastAnnouncementMs: number | undefined;
+  /** How fresh our claim was said to be. */
+  stated: { readonly freshness: number; readonly atMs: number } | undefined;
   /** Whose claim was last found worse than ours: it waits for a word when we stop leading. */
   refused: { readonly node: string; readonly atMs: number } | undefined;
   /** The winner of a lost contest that has given way: we take it from there, not from the previous leader of the duty. */
@@ -55,6 +59,12 @@ export class Address {
   /** Where its packets should wake us. */
   heardLinks(): readonly number[] {
     return this.phase === "stopped" ? NO_LINKS : (this.plannedLinks ?? NO_LINKS);
+  }
+
+  /** Our claim as it is said, and compared with those of others. */
+  basisAt(freshness: number, nowMs: number): ClaimBasis {
+    if (this.stated === undefined || nowMs - this.stated.atMs > STATEMENT_MS) this.stated = { freshness, atMs: nowMs };
+    return { ...this.duty.basis, freshness: this.stated.freshness };
   }
 
   stopAnswering(): void {
@@ -107,12 +117,11 @@ export function isSameDuty(a: Duty, b: Duty): boolean {
   );
 }
 
-function isSameBasis(a: ClaimBasis, b: ClaimBasis): boolean {
+function isSameBasis(a: DutyBasis, b: DutyBasis): boolean {
   return (
     a.incarnation === b.incarnation &&
     a.rule === b.rule &&
     a.term === b.term &&
-    a.freshness === b.freshness &&
     a.tier === b.tier &&
     a.score === b.score &&
     a.endpointClass === b.endpointClass &&

@@ -118,7 +118,9 @@ export class Announcer {
       case "links":
         return this.#takeLinks(event.links);
       case "duty-changes":
-        return this.#book.changeDuties(event.gone, event.come);
+        return this.#book.changeDuties(event.gone, event.come, nowMs);
+      case "freshness":
+        return this.#book.setFreshness(event.freshness);
       case "members":
         return this.#book.takeMembers(event.members);
       case "messages":

@@ -30,6 +30,11 @@ function compareFreshness(a: number, b: number): number {
   return a === 0 || b === 0 ? 0 : b - a;
 }
 
+/** Whether how new the views are may decide between two claims. */
+export function hasComparableFreshness(a: ClaimBasis, b: ClaimBasis): boolean {
+  return a.freshness !== 0 && b.freshness !== 0;
+}
+
 function placeIn(order: readonly string[], value: string): number {
   const place = order.indexOf(value);
   return place < 0 ? order.length : place;

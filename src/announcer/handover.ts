@@ -1,7 +1,7 @@
 /** The talk that goes with taking an address over (DESIGN D8, D9): claims until yielded, questions of who waits for a claim or its end. */
 import type { Ip } from "../net/ip.ts";
 import type { Claimant } from "./contest.ts";
-import type { Duty, HandoverMessage } from "./ports.ts";
+import type { ClaimBasis, Duty, HandoverMessage } from "./ports.ts";
 
 /** When a claim is sent, in ms after the address was armed, until the previous leader says yielded (DESIGN D8). */
 export const CLAIM_OFFSETS_MS: readonly number[] = [0, 20, 60, 180];
@@ -49,6 +49,7 @@ interface Awaited {
 
 export class Handover {
   readonly #nodeName: string;
+  readonly #basisOf: (duty: Duty, nowMs: number) => ClaimBasis;
   readonly #awaited = new Map<Ip, Awaited>();
   readonly #claims = new Map<Ip, ClaimSeries>();
   /** Whose "yielded" is still missing for an address, the claims being all sent: they are not walked at every tick. */
@@ -60,8 +61,10 @@ export class Handover {
   #spokenAtMs = Number.NEGATIVE_INFINITY;
   #left = SPOKEN_AT_ONCE;
 
-  constructor(nodeName: string) {
+  /** `basisOf`: of the claim as it is said now. */
+  constructor(nodeName: string, basisOf: (duty: Duty, nowMs: number) => ClaimBasis) {
     this.#nodeName = nodeName;
+    this.#basisOf = basisOf;
   }
 
   /** Claims the address from `to[0]`; the others are told. */
@@ -117,6 +120,12 @@ export class Handover {
     return false;
   }
 
+  /** The winner is asked again, not only when its time comes. */
+  askSoon(ip: Ip, nowMs: number): void {
+    const silence = this.#silences.get(ip);
+    if (silence !== undefined) silence.nextMs = Math.min(silence.nextMs, nowMs);
+  }
+
   endSilence(ip: Ip): void {
     this.#silences.delete(ip);
   }
@@ -168,9 +177,12 @@ export class Handover {
       if (duties.length === 0) this.#returned.delete(node);
     }
     return [
-      ...byGroup(claims).map(({ to, duties }) => ({ to, message: claimOf(this.#nodeName, duties) })),
-      ...byGroup(this.#dueQuestions(nowMs)).map(({ to, duties }) => ({
-        to,
+      ...claimsOf(
+        this.#nodeName,
+        claims.map(({ duty, to }) => ({ duty, to, basis: this.#basisOf(duty, nowMs) })),
+      ),
+      ...byGroup(this.#dueQuestions(nowMs), () => 0).map(({ first, duties }) => ({
+        to: first.to,
         message: { kind: "lead-question" as const, ...addressesOf(duties), node: this.#nodeName },
       })),
     ];
@@ -205,31 +217,38 @@ export class Handover {
   }
 }
 
-/** One claim for each group among the duties, to the same members. */
-export function claimsOf(node: string, duties: readonly Duty[], to: readonly string[]): Outgoing[] {
-  return byGroup(duties.map((duty) => ({ duty, to }))).map((batch) => ({
-    to,
-    message: claimOf(node, batch.duties),
+interface Spoken {
+  readonly duty: Duty;
+  readonly to: readonly string[];
+}
+
+interface SpokenClaim extends Spoken {
+  readonly basis: ClaimBasis;
+}
+
+/** One claim for each group, as far as the same is said of its addresses to the same members. */
+export function claimsOf(node: string, claims: readonly SpokenClaim[]): Outgoing[] {
+  return byGroup(claims, ({ basis }) => basis.freshness).map(({ first, duties }) => ({
+    to: first.to,
+    message: { kind: "claim", ...addressesOf(duties), node, basis: first.basis },
   }));
 }
 
 type Batch = readonly [Duty, ...Duty[]];
 
-function byGroup(
-  wanted: readonly { readonly duty: Duty; readonly to: readonly string[] }[],
-): { readonly to: readonly string[]; readonly duties: Batch }[] {
-  const batches = new Map<string, { readonly to: readonly string[]; readonly duties: [Duty, ...Duty[]] }>();
-  for (const { duty, to } of wanted) {
-    const key = `${duty.group}\n${to.join("\n")}`;
+function byGroup<Item extends Spoken>(
+  wanted: readonly Item[],
+  markOf: (item: Item) => number,
+): { readonly first: Item; readonly duties: Batch }[] {
+  const batches = new Map<string, { readonly first: Item; readonly duties: [Duty, ...Duty[]] }>();
+  for (const item of wanted) {
+    const { duty, to } = item;
+    const key = `${duty.group}\n${markOf(item)}\n${to.join("\n")}`;
     const batch = batches.get(key);
-    if (batch === undefined) batches.set(key, { to, duties: [duty] });
+    if (batch === undefined) batches.set(key, { first: item, duties: [duty] });
     else batch.duties.push(duty);
   }
   return [...batches.values()];
-}
-
-function claimOf(node: string, duties: Batch): HandoverMessage {
-  return { kind: "claim", ...addressesOf(duties), node, basis: duties[0].basis };
 }
 
 function addressesOf(duties: Batch): { readonly group: string; readonly addresses: readonly Ip[] } {

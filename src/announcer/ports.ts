@@ -20,12 +20,16 @@ export interface ClaimBasis {
   readonly incarnation: number;
   readonly rule: string;
   readonly term: number;
+  /** Revision of the API up to which everything that counts was read; 0: not comparable. */
   readonly freshness: number;
   readonly tier: number;
   readonly score: number;
   readonly endpointClass: string;
   readonly hash: string;
 }
+
+/** What of it follows from a decision; how fresh the view is, is the same for all and changes all the time. */
+export type DutyBasis = Omit<ClaimBasis, "freshness">;
 
 /** What this node has to do for one address. Addresses without a duty are answered for by nobody here. */
 export interface Duty {
@@ -40,7 +44,7 @@ export interface Duty {
    * A node that became ineligible has no duty, and stops at once.
    */
   readonly role: "lead" | "second" | "moved";
-  readonly basis: ClaimBasis;
+  readonly basis: DutyBasis;
   /** The member that led before, when it is alive and one of ours: the claim goes to it until it says yielded. */
   readonly previousLeader?: string;
   readonly second?: string;
@@ -87,6 +91,8 @@ export type AnnouncerEvent =
   | { readonly kind: "links"; readonly links: readonly AnnounceLink[] }
   /** What is different from before: duties that are gone, and those that are new or stand in another's place. */
   | { readonly kind: "duty-changes"; readonly gone: readonly Duty[]; readonly come: readonly Duty[] }
+  /** How new this node's view is, from now on; before it is told, 0. */
+  | { readonly kind: "freshness"; readonly freshness: number }
   | { readonly kind: "members"; readonly members: readonly MemberMacs[] }
   /** All that one datagram brought. */
   | { readonly kind: "messages"; readonly from: string; readonly messages: readonly HandoverMessage[] }

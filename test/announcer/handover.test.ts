@@ -319,7 +319,7 @@ describe("a leader that lost a contest", () => {
   });
   it("leads again when its own claim has become the better one, and only then", () => {
     const rig = lost();
-    expect(rig.duties(duty(VIP, "lead", { basis: { ...BASIS, freshness: 7 } }))).to.deep.equal([]);
+    expect(rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 7 } }))).to.deep.equal([]);
     expect(rig.duties(duty(VIP, "lead", { basis: { ...BASIS, score: 1 } }))).to.include("armed 192.0.2.10");
   });
   it("leads again when the winner's claim has become the worse one", () => {
@@ -331,6 +331,72 @@ describe("a leader that lost a contest", () => {
     expect(rig.duties(duty(VIP, "second"))).to.deep.equal(["filter eth1 [192.0.2.10]"]);
     expect(rig.pass(10_000)).to.deep.equal([]);
     expect(rig.duties(duty(VIP, "lead"))).to.include("armed 192.0.2.10");
+  });
+});
+
+/** What was claimed, with how fresh. */
+function claimed(rig: Rig): string[] {
+  return rig.done.flatMap(({ effect }) =>
+    effect.kind === "message" && effect.message.kind === "claim" ? [`${effect.message.basis.freshness}`] : [],
+  );
+}
+
+function fresh(rig: Rig, freshness: number): string[] {
+  return rig.on({ kind: "freshness", freshness });
+}
+
+describe("how fresh a view is", () => {
+  it("goes into claims as it is when they are made, the same in a whole series", () => {
+    const rig = new Rig();
+    rig.links(link(1));
+    expect(fresh(rig, 40)).to.deep.equal([]);
+    rig.duties(duty(VIP, "lead", { previousLeader: "n2" }));
+    rig.pass(50);
+    fresh(rig, 41);
+    rig.pass(400);
+    expect(claimed(rig)).to.deep.equal(["40", "40", "40", "40"]);
+  });
+  it("decides before tier and hash, as long as both are known", () => {
+    for (const { own, theirs, isStopped } of [
+      { own: 40, theirs: 41, isStopped: true },
+      { own: 41, theirs: 40, isStopped: false },
+      { own: 0, theirs: 41, isStopped: false },
+      { own: 40, theirs: 0, isStopped: false },
+    ]) {
+      const rig = leadingRig();
+      fresh(rig, own);
+      say(rig, claim("n2", { ...worse, freshness: theirs }));
+      expect(rig.states()[0]?.phase, `${own} against ${theirs}`).to.equal(isStopped ? "stopped" : "leading");
+    }
+  });
+  it("is judged as it was said: what comes to know more within a second loses all the same", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n3", { ...worse, freshness: 39 }));
+    fresh(rig, 50);
+    expect(say(rig, claim("n2", { ...worse, freshness: 41 }))).to.include("stopped 192.0.2.10 claimed");
+    fresh(rig, 90);
+    rig.pass(1_500);
+    expect(say(rig, claim("n2", { ...worse, freshness: 42 }))).to.deep.equal(["yielded to n2: 192.0.2.10"]);
+    expect(rig.states()[0]?.silencedBy).to.equal("n2");
+  });
+  it("brings a silenced leader back when its view has changed and the winner's answer is older", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    fresh(rig, 90);
+    const lines = rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 2 } }));
+    expect(lines).to.deep.equal(["lead-question to n2: 192.0.2.10"]);
+    expect(say(rig, claim("n2", { ...worse, freshness: 42 }))).to.include("armed 192.0.2.10");
+  });
+  it("leaves it silent when the winner's answer is fresher still", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    fresh(rig, 90);
+    rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 2 } }));
+    say(rig, claim("n2", { ...worse, freshness: 91 }));
+    expect(rig.states()[0]).to.include({ phase: "stopped", silencedBy: "n2" });
   });
 });
 

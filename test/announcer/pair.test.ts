@@ -41,6 +41,11 @@ class Pair {
     this.#collect();
   }
 
+  freshen(name: string, freshness: number): void {
+    this.#rig(name).on({ kind: "freshness", freshness });
+    this.#collect();
+  }
+
   step(): void {
     this.nowMs++;
     for (const rig of Object.values(this.nodes)) rig.pass(this.nowMs - rig.nowMs);
@@ -142,6 +147,33 @@ describe("two announcers", () => {
         });
         expect(pair.framesOf(winner)).to.equal(10);
         expect(pair.framesOf(loser)).to.be.at.most(2);
+      }),
+      { numRuns: 40 },
+    );
+  });
+  it("that both think they lead agree for good while both views get fresher all the time", () => {
+    const cases = fc.tuple(seeds, fc.array(fc.tuple(fc.nat(40), fc.nat(3), fc.nat(3)), { minLength: 1 }), fc.nat(100));
+    fc.assert(
+      fc.property(cases, ([seed, steps, lagMs]) => {
+        const pair = new Pair(seed, 30, 0);
+        const freshness = { n1: 100, n2: 100 };
+        let elapsedMs = 0;
+        const grow = (): void => {
+          const [periodMs = 0, own, theirs] = steps[elapsedMs % steps.length] ?? [];
+          if (elapsedMs++ % (periodMs + 1) > 0) return;
+          pair.freshen("n1", (freshness.n1 += own ?? 0));
+          pair.freshen("n2", (freshness.n2 += theirs ?? 0));
+        };
+        pair.assign("n1", duty(VIP, "lead", { previousLeader: "n2" }));
+        pair.run(lagMs, grow);
+        pair.assign("n2", duty(VIP, "lead", { previousLeader: "n1", basis: { ...BASIS, hash: "90" } }));
+        pair.run(300 + 2 * 60, grow);
+        const [winner] = pair.answering();
+        expect(pair.answering()).to.have.length(1);
+        pair.run(5_000, () => {
+          grow();
+          if (pair.answering().join() !== winner) expect.fail(`${pair.answering().join()} answer at ${pair.nowMs}`);
+        });
       }),
       { numRuns: 40 },
     );

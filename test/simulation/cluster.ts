@@ -79,6 +79,18 @@ function sliceFacts({ name, endpoints }: ServicePlan): EndpointSliceFacts {
   };
 }
 
+const REVISIONS = new WeakMap<ClusterSnapshot, number>();
+
+/** Says which revision of the API a snapshot is: later ones have higher numbers. */
+export function stampRevision(snapshot: ClusterSnapshot, revision: number): void {
+  REVISIONS.set(snapshot, revision);
+}
+
+/** 0: not of a world's API server. */
+export function revisionOf(snapshot: ClusterSnapshot): number {
+  return REVISIONS.get(snapshot) ?? 0;
+}
+
 /** Changes one Node object; a name that is not there stays away. */
 export function withNode(
   snapshot: ClusterSnapshot,

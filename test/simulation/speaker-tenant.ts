@@ -12,7 +12,7 @@ import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
-import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT } from "./cluster.ts";
+import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, revisionOf } from "./cluster.ts";
 import type { Mutant } from "./mutants.ts";
 import type { HeldDecision, OwnFlags, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
 import { WORLD_TIMING } from "./user-messages.ts";
@@ -136,6 +136,7 @@ class SpeakerTenant implements Tenant {
       const received = this.#receiver.apply(message);
       if (received !== undefined) this.#speaker.applySnapshot(received, this.#receiver.changed);
     }
+    this.#speaker.setFreshness(revisionOf(snapshot));
   }
 
   leave(): void {

@@ -6,6 +6,7 @@ import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Calm, type Disturbance } from "./calm.ts";
 import type { LeaderFault } from "./check-failover.ts";
+import { stampRevision } from "./cluster.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
 import { readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
@@ -50,6 +51,7 @@ export class World {
   readonly #touched = new Set<Ip>();
   readonly #closeLookUntilMs = new Map<Ip, number>();
   #starts = 0;
+  #revision = 1;
   #hasActed = false;
 
   constructor(plan: WorldPlan, startTenant: StartTenant, print?: (line: string) => void) {
@@ -57,6 +59,7 @@ export class World {
     this.trace = new Trace(print);
     this.#startTenant = startTenant;
     this.snapshot = plan.snapshot;
+    stampRevision(this.snapshot, this.#revision);
     this.addresses = [...new Set(plan.services.flatMap(({ addresses }) => addresses))];
     this.segments = buildSegments(plan, this.clock, this.random("switch"));
     this.network = buildNetwork(this.clock, this.random("network"));
@@ -129,6 +132,7 @@ export class World {
     kind: Disturbance = "planned",
   ): void {
     this.snapshot = change(this.snapshot);
+    stampRevision(this.snapshot, ++this.#revision);
     this.disturb(what, kind);
     const changed = this.snapshot;
     for (const machine of this.machines) {

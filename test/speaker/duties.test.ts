@@ -87,7 +87,6 @@ describe("dutiesOf", () => {
       incarnation: 4,
       rule: "arpeggio-1",
       term: 0,
-      freshness: 0,
       tier: 1,
       score: 3,
       endpointClass: "any",

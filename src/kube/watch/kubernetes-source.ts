@@ -46,6 +46,8 @@ export interface KubernetesSourceOptions {
   readonly onPods?: (pods: ReadonlyMap<string, WatchedPod>) => void;
   /** Something in `watched` changed. */
   readonly onWatchedChange?: () => void;
+  /** How new the snapshot is that was told last; 0: not comparable. See `freshnessOf`. */
+  readonly onFreshness?: (freshness: number) => void;
 }
 
 const WATCHED_KINDS: readonly KindName[] = ["services", "l2Statuses", "configurationState", "pods"];
@@ -73,6 +75,7 @@ export class KubernetesSource {
   #goodForms: ReadonlyMap<string, GoodForm> = new Map();
   #snapshot: ClusterSnapshot | undefined;
   #saidProblems = "";
+  #saidFreshness = 0;
   /** Kinds that changed since they were told. */
   #changed = new Set<KindName>();
   #gathering: Timer | undefined;
@@ -93,6 +96,7 @@ export class KubernetesSource {
       namespace,
       log,
       onObjects: (kind) => this.#noteChange(kind),
+      onPlace: () => this.#tellFreshness(),
       onFault: (error) => this.#noteFault(error),
     });
     this.#watches = watches;
@@ -180,6 +184,7 @@ export class KubernetesSource {
     this.#changed = new Set();
     for (const kind of SNAPSHOT_KINDS) if (changed.has(kind)) this.#reading.markChanged(kind);
     if (this.#watches.isComplete) this.#guarded(() => this.#tellSnapshot());
+    this.#tellFreshness();
     const { onPods, onWatchedChange } = this.#options;
     const { pods } = this.#view;
     if (changed.has("pods") && pods !== undefined && onPods !== undefined) this.#guarded(() => onPods(pods));
@@ -199,6 +204,15 @@ export class KubernetesSource {
     this.#snapshot = snapshot;
     this.#saidProblems = said;
     this.#options.onChange(snapshot, problems);
+  }
+
+  /** Never of more than was told: what is still gathered makes nothing fresher. */
+  #tellFreshness(): void {
+    if (this.#gathering !== undefined || this.#snapshot === undefined || this.#cached !== undefined) return;
+    const { freshness } = this.#watches;
+    if (freshness === this.#saidFreshness) return;
+    this.#saidFreshness = freshness;
+    this.#options.onFreshness?.(freshness);
   }
 
   #rememberedForm(kind: SnapshotKind, { name, uid }: ObjectIdentity): SnapshotChange | undefined {

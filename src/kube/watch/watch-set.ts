@@ -1,5 +1,6 @@
 /** Every kind that is watched, each with its store, and what can be said of all of them together. */
 import type { Log } from "../../base/log.ts";
+import { freshnessOf } from "./freshness.ts";
 import { KindReflector, type KindReflectorOptions } from "./kind-reflector.ts";
 import { ObjectStore, type ReadValue } from "./object-store.ts";
 import type { ReflectorState } from "./reflector-state.ts";
@@ -17,6 +18,8 @@ export interface WatchSetOptions<Name extends string>
   readonly onObjects: (kind: Name) => void;
   /** After every complete list of a kind, even one without a difference. */
   readonly onList?: (kind: Name) => void;
+  /** A kind is known up to a later resourceVersion, whether that made a difference or not; after `onObjects`. */
+  readonly onPlace?: () => void;
 }
 
 interface Watch {
@@ -34,6 +37,7 @@ export class WatchSet<Name extends string> {
   readonly #options: WatchSetOptions<Name>;
   readonly #watches = new Map<Name, Watch>();
   readonly #failing = new Map<Name, number>();
+  readonly #places = new Map<Name, string>();
 
   constructor(options: WatchSetOptions<Name>) {
     this.#options = options;
@@ -53,7 +57,7 @@ export class WatchSet<Name extends string> {
       store,
       onObjects: () => onObjects(name),
       onList: () => onList?.(name),
-      onState: (state) => this.#log(name, state),
+      onState: (state) => this.#follow(name, state),
       onFault,
     });
     this.#watches.set(name, watch);
@@ -90,6 +94,11 @@ export class WatchSet<Name extends string> {
     return this.#deciding().every(({ state }) => state.isListed && state.lastError === undefined);
   }
 
+  /** See `freshnessOf`: of the kinds that decide. */
+  get freshness(): number {
+    return freshnessOf(this.#deciding().map(({ state }) => state.place));
+  }
+
   /** Kinds that decide and that the server does not know. */
   get absentKinds(): readonly string[] {
     const { deciding, kinds } = this.#options;
@@ -123,6 +132,14 @@ export class WatchSet<Name extends string> {
 
   #deciding(): readonly Watch[] {
     return this.#options.deciding.flatMap((name) => this.#watches.get(name) ?? []);
+  }
+
+  #follow(name: Name, state: ReflectorState): void {
+    const { deciding, onPlace } = this.#options;
+    this.#log(name, state);
+    if (state.place === undefined || state.place === this.#places.get(name)) return;
+    this.#places.set(name, state.place);
+    if (deciding.includes(name)) onPlace?.();
   }
 
   #log(name: Name, { lastError, phase }: ReflectorState): void {

@@ -211,7 +211,7 @@ describe("what is written back, to a real API server", function () {
         log: createLog("none", () => {}, Date.now),
         aliveMembers: () => [NODE],
       },
-      { changed: () => {}, podsChanged: (ips) => heard.push(ips) },
+      { changed: () => {}, podsChanged: (ips) => heard.push(ips), freshnessChanged: () => {} },
     );
     stop = () => cluster.close();
     await cluster.start();

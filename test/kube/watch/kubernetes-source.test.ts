@@ -2,6 +2,12 @@ import { expect } from "chai";
 import { NAMESPACE, node, PATHS, service, slice } from "./cluster.ts";
 import { Rig } from "./source-rig.ts";
 
+const DECIDING = ["services", "endpointSlices", "nodes", "namespaces", "pools", "advertisements"] as const;
+
+function bookmark({ api }: Rig, path: string, resourceVersion: string): void {
+  api.tell(path, { type: "BOOKMARK", object: { metadata: { resourceVersion } } });
+}
+
 describe("KubernetesSource", () => {
   let rig: Rig;
 
@@ -27,7 +33,7 @@ describe("KubernetesSource", () => {
     expect(rig.source.status()).to.include({ state: "current", faults: 0 });
   });
 
-  for (const kind of ["services", "endpointSlices", "nodes", "namespaces", "pools", "advertisements"] as const) {
+  for (const kind of DECIDING) {
     it(`tells nothing before ${kind} were listed, and everything when they are, even if there are none`, async () => {
       rig.api.refuse = ({ path }) => (path === PATHS[kind] ? { status: 500 } : undefined);
       await rig.start();
@@ -70,6 +76,42 @@ describe("KubernetesSource", () => {
       api.put(PATHS.services, { ...web, metadata: { ...metadata, annotations: { "example.org/note": "x" } } });
     });
     expect(told).to.deep.equal([]);
+  });
+
+  describe("how fresh it is", () => {
+    it("is the least of what its kinds are known up to, and told after the snapshot", async () => {
+      await rig.fill().start();
+      expect(rig.freshness).to.deep.equal([{ freshness: 106, snapshots: 1 }]);
+      for (const [index, kind] of DECIDING.entries()) bookmark(rig, PATHS[kind], String(200 + index));
+      expect(rig.freshness.slice(1)).to.deep.equal([{ freshness: 200, snapshots: 1 }]);
+      bookmark(rig, PATHS.pods, "9");
+      bookmark(rig, PATHS.services, "300");
+      expect(rig.freshness.slice(2)).to.deep.equal([{ freshness: 201, snapshots: 1 }]);
+    });
+
+    it("is never that of a snapshot that was not told yet", async () => {
+      await rig.fill().start();
+      for (const kind of DECIDING) if (kind !== "services") bookmark(rig, PATHS[kind], "500");
+      rig.api.put(PATHS.services, service("a", "192.0.2.2"));
+      bookmark(rig, PATHS.services, "400");
+      expect(rig.freshness).to.have.length(1);
+      rig.clock.advance(20);
+      expect(rig.freshness.slice(1)).to.deep.equal([{ freshness: 400, snapshots: 2 }]);
+    });
+
+    it("is not comparable when a version is no number", async () => {
+      await rig.fill().start();
+      bookmark(rig, PATHS.nodes, "opaque");
+      expect(rig.freshness.map(({ freshness }) => freshness)).to.deep.equal([106, 0]);
+    });
+
+    it("stands still with the API server away", async () => {
+      await rig.fill().start();
+      rig.api.refuse = () => ({});
+      rig.api.cut();
+      rig.clock.advance(600_000);
+      expect(rig.freshness).to.have.length(1);
+    });
   });
 
   it("knows Services of other types by name only, and slices only of Services that count", async () => {

@@ -18,6 +18,8 @@ export class Rig {
   /** Undefined: not known. */
   sentences: readonly string[] | undefined;
   watchedChanges = 0;
+  /** What was told of it, beside the snapshots that were told before. */
+  readonly freshness: { readonly freshness: number; readonly snapshots: number }[] = [];
   readonly source: KubernetesSource;
 
   constructor(others: Partial<KubernetesSourceOptions> = {}, clock = new VirtualClock(), api = new MemoryApi(clock)) {
@@ -43,6 +45,7 @@ export class Rig {
       onWatchedChange: () => {
         this.watchedChanges++;
       },
+      onFreshness: (freshness) => this.freshness.push({ freshness, snapshots: this.snapshots.length }),
       ...others,
     });
   }
