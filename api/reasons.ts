@@ -76,9 +76,31 @@ export type AddressReason = DecisionReason | NoGroupReason;
 /**
  * What this node does for an address. leading: answers, and is the leader. handing-over: lost a planned election and
  * answers until the new leader is known to. watching: second in rank. follower: another node leads. nobody: no node does.
- * no-link: is the leader, and has no link to answer on.
+ * no-link: is the leader, and has no link to answer on. views-differ: is the leader in its own eyes, and silent, because another node
+ * is so in its eyes with a better claim.
  */
-export const ADDRESS_STATES = ["leading", "no-link", "handing-over", "watching", "follower", "nobody"] as const;
+export const ADDRESS_STATES = [
+  "leading",
+  "no-link",
+  "handing-over",
+  "watching",
+  "follower",
+  "views-differ",
+  "nobody",
+] as const;
+
+/** What decided between two nodes that both hold themselves elected, in the order in which it is asked. */
+export const CONTEST_GROUNDS = [
+  "rule",
+  "term",
+  "freshness",
+  "tier",
+  "score",
+  "endpoint-class",
+  "hash",
+  "name",
+] as const;
+export type ContestGround = (typeof CONTEST_GROUNDS)[number];
 
 export const MEMBER_STATES = ["alive", "suspect", "dead", "left"] as const;
 

@@ -6,6 +6,7 @@ import { Type } from "typebox";
 import {
   ADDRESS_REASONS,
   ADDRESS_STATES,
+  CONTEST_GROUNDS,
   DETECTIONS,
   KEY_PLACES,
   LINK_REASONS,
@@ -232,6 +233,35 @@ const WrittenBackStatus = Type.Object(
   { ...closed, description: "What this node writes to the API server; leading an address never waits for it" },
 );
 
+const ViewsDiffer = Type.Object(
+  {
+    answering: Type.String({ description: "The node whose claim is the better one: it alone answers" }),
+    decidedBy: Type.Enum(CONTEST_GROUNDS, { description: "What of the first two claims tells them apart, first" }),
+    views: Type.Array(
+      Type.Object(
+        {
+          node: Type.String(),
+          rule: Type.String({ description: "Election rule that the node follows; lower is better" }),
+          term: Type.Integer({ description: "Higher is better" }),
+          freshness: Type.Integer({
+            description: "Revision of the API that its view is of; higher is better, 0 is not comparable",
+          }),
+          tier: Type.Integer({ description: "As the node sees itself; lower is better" }),
+          score: Type.Integer({ description: "Higher is better" }),
+          endpointClass: Type.String(),
+          hash: Type.String({ description: "SHA-256 of node#group; lower is better" }),
+        },
+        closed,
+      ),
+      { description: "Claims as the nodes sent them; that of the answering node comes first" },
+    ),
+  },
+  {
+    ...closed,
+    description: "Several nodes hold themselves elected; absent: this node knows of none beside the leader",
+  },
+);
+
 /** What both documents say of an address. */
 export const addressFields = {
   address: Type.String(),
@@ -240,6 +270,7 @@ export const addressFields = {
   reason: Type.Enum(ADDRESS_REASONS, { description: "Why that leader, or why nobody" }),
   since: Type.String({ format: "date-time", description: "When this leader, or nobody, came to be; ISO 8601, UTC" }),
   previousLeader: Type.Optional(Type.String()),
+  viewsDiffer: Type.Optional(ViewsDiffer),
   requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
   announcementsSent: Type.Optional(
     Type.Integer({ minimum: 0, description: "Unasked-for frames, by this process; absent: none" }),

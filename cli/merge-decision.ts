@@ -1,5 +1,6 @@
 /** `arpeggio why ADDRESS`: every speaker's decision about one address, put side by side. Pure. */
 import type { ClusterDecisionDocument } from "../api/cluster-decision.ts";
+import { differingViewsSentence } from "../src/http/differing-views.ts";
 import type { Ip } from "../src/net/ip.ts";
 import { type AddressReading, compareReached, listNames, nameOf, noAnswer } from "./readings.ts";
 import { type Opinion, weighOpinions } from "./weigh-opinions.ts";
@@ -12,9 +13,11 @@ export function mergeDecision(address: Ip, readings: readonly AddressReading[], 
   const speakers = readings.map(viewEntryOf).toSorted(compareReached);
   const views = speakers.flatMap(({ says }) => (says === undefined ? [] : [says]));
   const { told, dissents } = weighOpinions(views.map(opinionOf));
-  const decision = readings
-    .flatMap(({ answer }) => (answer.ok && answer.value.document !== undefined ? [answer.value.document] : []))
-    .find(({ node }) => node === told?.node);
+  const documents = readings.flatMap(({ answer }) =>
+    answer.ok && answer.value.document !== undefined ? [answer.value.document] : [],
+  );
+  const decision = documents.find(({ node }) => node === told?.node);
+  const contest = decision?.viewsDiffer ?? documents.find(({ viewsDiffer }) => viewsDiffer !== undefined)?.viewsDiffer;
   return {
     address,
     at,
@@ -28,7 +31,11 @@ export function mergeDecision(address: Ip, readings: readonly AddressReading[], 
           ]
         : []),
       ...(told === undefined || dissents.length === 0 ? [] : [dissentSentence([told, ...dissents])]),
-      ...(decision !== undefined && decision.leader === decision.node && decision.state !== "leading"
+      ...(contest === undefined ? [] : [`views differ: ${differingViewsSentence(contest)}`]),
+      ...(contest === undefined &&
+      decision !== undefined &&
+      decision.leader === decision.node &&
+      decision.state !== "leading"
         ? [`${decision.node} is elected for ${address}, but does not answer`]
         : []),
     ],

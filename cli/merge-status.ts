@@ -1,6 +1,7 @@
 /** `arpeggio status`: every speaker's `/status`, put side by side. Pure. */
 import type { ClusterStatusDocument } from "../api/cluster-status.ts";
 import type { StatusDocument } from "../api/status.ts";
+import { differingViewsSentence } from "../src/http/differing-views.ts";
 import { compareIps, parseIp } from "../src/net/ip.ts";
 import {
   compareReached,
@@ -32,6 +33,7 @@ export function mergeStatus(readings: readonly StatusReading[], at: string): Clu
       ...ruleProblems(documents),
       ...documents.flatMap((document) => memberProblems(document, documents)),
       ...dissentProblems(addresses),
+      ...contestProblems(documents),
       ...documents.flatMap(silentLeaderProblems),
     ],
   };
@@ -180,9 +182,23 @@ function dissentProblems(addresses: readonly AddressEntry[]): readonly string[] 
   return contested.length === 0 ? [] : [`the speakers disagree about ${listNames(contested)}`];
 }
 
+/** Once for each address, whoever says it. */
+function contestProblems(documents: readonly StatusDocument[]): readonly string[] {
+  const byAddress = new Map<string, string>();
+  for (const { addresses } of documents) {
+    for (const { address, viewsDiffer } of addresses) {
+      if (viewsDiffer === undefined || byAddress.has(address)) continue;
+      byAddress.set(address, `views of ${address} differ: ${differingViewsSentence(viewsDiffer)}`);
+    }
+  }
+  return [...byAddress.values()];
+}
+
 /** Elected, and knows it, but nothing is answered: no link could be opened, or it holds back after a pause. */
 function silentLeaderProblems({ node, addresses }: StatusDocument): readonly string[] {
-  const silent = addresses.filter(({ leader, state }) => leader === node && state !== "leading");
+  const silent = addresses.filter(
+    ({ leader, state }) => leader === node && state !== "leading" && state !== "views-differ",
+  );
   return silent.length === 0
     ? []
     : [`${node} is elected for ${listNames(silent.map(({ address }) => address))}, but does not answer`];

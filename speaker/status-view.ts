@@ -1,6 +1,7 @@
 /** `/status` as the wire thread knows it, from the very values that drive the wire (DESIGN §1). Reads, decides nothing. */
 import type { ADDRESS_STATES } from "../api/reasons.ts";
-import type { AddressState } from "../src/announcer/ports.ts";
+import { groundOf } from "../src/announcer/contest.ts";
+import type { AddressState, Contest } from "../src/announcer/ports.ts";
 import type { RefusedService } from "../src/desired/group.ts";
 import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
@@ -201,8 +202,23 @@ export function electedFields(
     requestsAnswered: state?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),
     ...(previousLeader === undefined ? {} : { previousLeader }),
+    ...(state?.contest === undefined ? {} : { viewsDiffer: viewsDifferOf(state.contest) }),
     ...(state === undefined || state.announcementsSent === 0 ? {} : { announcementsSent: state.announcementsSent }),
     ...(state?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(state.lastAnnouncementMs) }),
+  };
+}
+
+type ViewsDiffer = NonNullable<AddressStatus["viewsDiffer"]>;
+
+function viewsDifferOf({ winner, losers }: Contest): ViewsDiffer {
+  const [first = winner] = losers;
+  return {
+    answering: winner.node,
+    decidedBy: groundOf(winner, first),
+    views: [winner, ...losers].map(({ node, basis }) => {
+      const { rule, term, freshness, tier, score, endpointClass, hash } = basis;
+      return { node, rule, term, freshness, tier, score, endpointClass, hash };
+    }),
   };
 }
 
@@ -217,6 +233,7 @@ export function refusedFields(
 function phaseOf(state: AddressState | undefined, leader: string | undefined): (typeof ADDRESS_STATES)[number] {
   if (state?.phase === "leading" && state.answeredOn.length === 0) return "no-link";
   if (state !== undefined && state.phase !== "stopped") return state.phase;
+  if (state?.contest !== undefined) return "views-differ";
   return leader === undefined ? "nobody" : "follower";
 }
 

@@ -1,5 +1,6 @@
 /** The deeds that take a moment. Each gives the time of its deed, and ends when there is nothing more to see. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { differingViewsSentence } from "../../src/http/differing-views.ts";
 import type { Deed, Drill } from "./deed.ts";
 import type { DrillScene } from "./drill-scene.ts";
 import { killNode, signalSpeaker, startSpeaker, stopSpeaker, writeManifest } from "./lab.ts";
@@ -159,7 +160,9 @@ async function viewsDiffer(scene: DrillScene): Promise<Deed> {
   );
   const said = documents.map((one) => {
     const entry = one?.addresses.find(({ address }) => address === scene.address);
-    return `${one?.node ?? "one"} says ${entry?.leader ?? "nobody"}`;
+    const contest = entry?.viewsDiffer;
+    const differs = contest === undefined ? "" : ` (views differ: ${differingViewsSentence(contest)})`;
+    return `${one?.node ?? "one"} says ${entry?.leader ?? "nobody"}${differs}`;
   });
   writeManifest(scene.lab, odd, "advertisement.yaml", advertisementFor());
   await scene.agree();

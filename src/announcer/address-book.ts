@@ -15,12 +15,14 @@ import type {
   AnnouncerNote,
   Claim,
   ClaimBasis,
+  Contest,
   Duty,
   HandoverMessage,
   LeadQuestion,
   MemberMacs,
   Yielded,
 } from "./ports.ts";
+import { Rivals } from "./rivals.ts";
 
 type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
 
@@ -43,6 +45,7 @@ export class AddressBook {
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
   #notes: AnnouncerNote[] = [];
   #messages: Outgoing[] = [];
+  readonly #rivals = new Rivals();
   #freshness = 0;
 
   constructor(nodeName: string) {
@@ -65,7 +68,18 @@ export class AddressBook {
 
   /** Undefined: there is no duty for the address. */
   stateOf(ip: Ip): AddressState | undefined {
-    return this.#addresses.get(ip)?.state(this.#handover.winnerOf(ip)?.node);
+    const address = this.#addresses.get(ip);
+    return address?.state(this.#contestOf(address));
+  }
+
+  #contestOf({ ip, duty, stated }: Address): Contest | undefined {
+    const winner = this.#handover.winnerOf(ip);
+    const rivals = this.#rivals.of(ip);
+    if (winner === undefined && rivals.length === 0) return undefined;
+    // What is read here counts as said by nobody.
+    const basis = { ...duty.basis, freshness: stated?.freshness ?? this.#freshness };
+    const own = { node: this.#nodeName, basis };
+    return winner === undefined ? { winner: own, losers: rivals } : { winner, losers: [own] };
   }
 
   /** Every plan is to be made anew. */
@@ -93,6 +107,15 @@ export class AddressBook {
 
   nextDeadlineMs(): number | undefined {
     return this.#handover.nextDeadlineMs();
+  }
+
+  /** When a contest that is won may be over. */
+  contestDeadlineMs(): number | undefined {
+    return this.#rivals.nextDeadlineMs();
+  }
+
+  expireContests(nowMs: number): void {
+    this.#rivals.expire(nowMs);
   }
 
   beginTurn(): void {
@@ -203,6 +226,7 @@ export class AddressBook {
     this.#dirty.add(address);
     if (phase === "leading") return;
     this.#handover.endClaims(address.ip);
+    this.#rivals.forget(address.ip);
     address.resumedFrom = undefined;
     if (address.refused !== undefined) this.#yieldTo(address.refused.node, address.duty.group, [address.ip]);
     if (phase !== "handing-over") address.refused = undefined;
@@ -229,8 +253,14 @@ export class AddressBook {
       case "yielded":
         return this.#takeYielded(message, nowMs);
       case "lead-question":
-        return this.#answerClaimant(message, isMute, nowMs, (address) => (address.isArmed ? "leads" : "yields"));
+        return this.#answerClaimant(message, isMute, nowMs, (address) => this.#answer(address, message, nowMs));
     }
+  }
+
+  #answer(address: Address, { node, basis }: LeadQuestion, nowMs: number): Stand {
+    if (!address.isArmed) return "yields";
+    if (basis !== undefined) this.#rivals.hear(address.ip, { node, basis }, nowMs);
+    return "leads";
   }
 
   /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */

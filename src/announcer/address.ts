@@ -2,7 +2,7 @@
 import { isSameList } from "../base/same-list.ts";
 import { type Family, familyOf, type Ip, ipBytes } from "../net/ip.ts";
 import { solicitedNodeGroupOf } from "../packet/solicited-node.ts";
-import type { AddressPhase, AddressState, ClaimBasis, Duty, DutyBasis } from "./ports.ts";
+import type { AddressPhase, AddressState, ClaimBasis, Contest, Duty, DutyBasis } from "./ports.ts";
 
 /** For so long after it was said, freshness stands in what is said and compared: both sides of a contest judge the same two claims. */
 export const STATEMENT_MS = 1_000;
@@ -72,7 +72,7 @@ export class Address {
     this.isArmed = false;
   }
 
-  state(silencedBy: string | undefined): AddressState {
+  state(contest: Contest | undefined): AddressState {
     const { ip, duty, phase, answeredOn, requestsAnswered, announcementsSent, lastAnnouncementMs } = this;
     return {
       ip,
@@ -82,7 +82,7 @@ export class Address {
       requestsAnswered,
       announcementsSent,
       ...(lastAnnouncementMs === undefined ? {} : { lastAnnouncementMs }),
-      ...(silencedBy === undefined ? {} : { silencedBy }),
+      ...(contest === undefined ? {} : { contest }),
     };
   }
 }

@@ -58,6 +58,7 @@ export class Announcer {
   /** Effects in the order in which they are to be carried out. Call with "tick" when the deadline is due; sockets are read first. */
   handle(event: AnnouncerEvent, nowMs: number): AnnouncerEffect[] {
     this.#take(event, nowMs);
+    this.#book.expireContests(nowMs);
     if (!this.#isMuted) this.#book.resumeUnanswered(nowMs);
     const wire = this.#reconcile(nowMs);
     const left = this.#groups.leave(this.#isKnownLink, nowMs);
@@ -229,9 +230,12 @@ export class Announcer {
 
   #nextDeadlineMs(): number | undefined {
     const spoken = this.#isMuted ? [] : [this.#book.nextDeadlineMs(), this.#announcements.nextDeadlineMs()];
-    const deadlines = [this.#groups.nextDeadlineMs(), this.#filters.nextDeadlineMs(), ...spoken].filter(
-      (atMs) => atMs !== undefined,
-    );
+    const deadlines = [
+      this.#groups.nextDeadlineMs(),
+      this.#filters.nextDeadlineMs(),
+      this.#book.contestDeadlineMs(),
+      ...spoken,
+    ].filter((atMs) => atMs !== undefined);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);
   }
 

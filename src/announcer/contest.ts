@@ -11,18 +11,34 @@ const RULES: readonly string[] = ["metallb-1", "arpeggio-1"];
 /** Endpoints that are ready stand before such as only still serve or only begin to; "any" is a policy that does not tell them apart. */
 const ENDPOINT_CLASSES: readonly string[] = ["ready", "any", "terminating", "fresh"];
 
+/** What decided between two claims. */
+export type ContestGround = "rule" | "term" | "freshness" | "tier" | "score" | "endpoint-class" | "hash" | "name";
+
+/** In this order; the first that tells two claims apart decides. */
+const GROUNDS: Readonly<Record<ContestGround, (a: Claimant, b: Claimant) => number>> = {
+  rule: (a, b) => placeIn(RULES, a.basis.rule) - placeIn(RULES, b.basis.rule),
+  term: (a, b) => b.basis.term - a.basis.term,
+  freshness: (a, b) => compareFreshness(a.basis.freshness, b.basis.freshness),
+  tier: (a, b) => a.basis.tier - b.basis.tier,
+  score: (a, b) => b.basis.score - a.basis.score,
+  "endpoint-class": (a, b) =>
+    placeIn(ENDPOINT_CLASSES, a.basis.endpointClass) - placeIn(ENDPOINT_CLASSES, b.basis.endpointClass),
+  hash: (a, b) => compareText(a.basis.hash, b.basis.hash),
+  name: (a, b) => compareText(a.node, b.node),
+};
+const IN_ORDER = Object.entries(GROUNDS) as readonly (readonly [ContestGround, (typeof GROUNDS)[ContestGround]])[];
+
 /** Negative when `a` wins, positive when `b` does; zero only for one node against itself. */
 export function compareClaims(a: Claimant, b: Claimant): number {
-  return (
-    placeIn(RULES, a.basis.rule) - placeIn(RULES, b.basis.rule) ||
-    b.basis.term - a.basis.term ||
-    compareFreshness(a.basis.freshness, b.basis.freshness) ||
-    a.basis.tier - b.basis.tier ||
-    b.basis.score - a.basis.score ||
-    placeIn(ENDPOINT_CLASSES, a.basis.endpointClass) - placeIn(ENDPOINT_CLASSES, b.basis.endpointClass) ||
-    compareText(a.basis.hash, b.basis.hash) ||
-    compareText(a.node, b.node)
-  );
+  for (const [, compare] of IN_ORDER) {
+    const order = compare(a, b);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+export function groundOf(a: Claimant, b: Claimant): ContestGround {
+  return IN_ORDER.find(([, compare]) => compare(a, b) !== 0)?.[0] ?? "name";
 }
 
 /** 0 says "not comparable": a view of files has no revision. */

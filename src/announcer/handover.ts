@@ -181,22 +181,28 @@ export class Handover {
         this.#nodeName,
         claims.map(({ duty, to }) => ({ duty, to, basis: this.#basisOf(duty, nowMs) })),
       ),
-      ...byGroup(this.#dueQuestions(nowMs), () => 0).map(({ first, duties }) => ({
+      ...byGroup(this.#dueQuestions(nowMs), ({ basis }) => basis?.freshness).map(({ first, duties }) => ({
         to: first.to,
-        message: { kind: "lead-question" as const, ...addressesOf(duties), node: this.#nodeName },
+        message: {
+          kind: "lead-question" as const,
+          ...addressesOf(duties),
+          node: this.#nodeName,
+          ...(first.basis === undefined ? {} : { basis: first.basis }),
+        },
       })),
     ];
   }
 
-  #dueQuestions(nowMs: number): { readonly duty: Duty; readonly to: readonly string[] }[] {
-    const questions: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
+  #dueQuestions(nowMs: number): Question[] {
+    const questions: Question[] = [];
     for (const silence of this.#silences.values()) {
       if (silence.nextMs > nowMs) continue;
       if (this.#left <= 0) break;
       this.#left--;
       silence.unanswered++;
       silence.nextMs = nowMs + QUESTION_INTERVAL_MS;
-      questions.push({ duty: silence.duty, to: [silence.winner.node] });
+      const basis = this.#basisOf(silence.duty, nowMs);
+      questions.push({ duty: silence.duty, to: [silence.winner.node], basis });
     }
     for (const awaited of this.#awaited.values()) {
       awaited.startMs ??= nowMs;
@@ -226,6 +232,11 @@ interface SpokenClaim extends Spoken {
   readonly basis: ClaimBasis;
 }
 
+interface Question extends Spoken {
+  /** Of who would lead; absent for one that hands over. */
+  readonly basis?: ClaimBasis;
+}
+
 /** One claim for each group, as far as the same is said of its addresses to the same members. */
 export function claimsOf(node: string, claims: readonly SpokenClaim[]): Outgoing[] {
   return byGroup(claims, ({ basis }) => basis.freshness).map(({ first, duties }) => ({
@@ -238,7 +249,7 @@ type Batch = readonly [Duty, ...Duty[]];
 
 function byGroup<Item extends Spoken>(
   wanted: readonly Item[],
-  markOf: (item: Item) => number,
+  markOf: (item: Item) => number | undefined,
 ): { readonly first: Item; readonly duties: Batch }[] {
   const batches = new Map<string, { readonly first: Item; readonly duties: [Duty, ...Duty[]] }>();
   for (const item of wanted) {

@@ -4,6 +4,7 @@ import type { Mac } from "../net/mac.ts";
 import type { Prefix } from "../net/prefix.ts";
 import type { ArpDrop } from "../packet/arp.ts";
 import type { NdpDrop } from "../packet/ndp.ts";
+import type { Claimant } from "./contest.ts";
 
 /** A link that may be answered on. */
 export interface AnnounceLink {
@@ -77,6 +78,8 @@ export interface LeadQuestion {
   readonly group: string;
   readonly addresses: readonly Ip[];
   readonly node: string;
+  /** Of one that would lead them, and is silent because of a better claim: what it claimed with. */
+  readonly basis?: ClaimBasis;
 }
 
 export type HandoverMessage = Claim | Yielded | LeadQuestion;
@@ -149,6 +152,12 @@ export type AddressPhase =
   /** Silent although there is a duty: the new leader answers, or a better claim was heard. */
   | "stopped";
 
+/** Claims for one address, as they were sent (DESIGN D9). Only the winner answers. */
+export interface Contest {
+  readonly winner: Claimant;
+  readonly losers: readonly Claimant[];
+}
+
 export interface AddressState {
   readonly ip: Ip;
   readonly role: Duty["role"];
@@ -160,8 +169,8 @@ export interface AddressState {
   readonly announcementsSent: number;
   /** Time of the last unsolicited frame set, by the clock of the events. */
   readonly lastAnnouncementMs?: number;
-  /** Whose better claim silenced this node. */
-  readonly silencedBy?: string;
+  /** Views differ: two or more members would lead the address. Absent: none is known. */
+  readonly contest?: Contest;
 }
 
 export interface AnnouncerCounters {

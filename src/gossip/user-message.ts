@@ -33,32 +33,41 @@ const KEY = {
   hash: 11,
 } as const;
 
-export interface ClaimMessage {
+interface Basis {
+  readonly incarnation: number;
+  readonly rule: string;
+  readonly term: number;
+  readonly freshness: number;
+  readonly tier: number;
+  readonly score: number;
+  readonly endpointClass: string;
+  readonly hash: string;
+}
+
+interface AboutAddresses {
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+}
+
+export interface ClaimMessage extends AboutAddresses {
   readonly kind: "claim";
-  readonly group: string;
-  readonly addresses: readonly Ip[];
-  readonly node: string;
-  readonly basis: {
-    readonly incarnation: number;
-    readonly rule: string;
-    readonly term: number;
-    readonly freshness: number;
-    readonly tier: number;
-    readonly score: number;
-    readonly endpointClass: string;
-    readonly hash: string;
-  };
+  readonly basis: Basis;
 }
 
-/** "I stopped", and "do you lead these?". */
-export interface ShortMessage {
-  readonly kind: "yielded" | "lead-question";
-  readonly group: string;
-  readonly addresses: readonly Ip[];
-  readonly node: string;
+/** "I stopped." */
+export interface YieldedMessage extends AboutAddresses {
+  readonly kind: "yielded";
 }
 
-export type UserMessage = ClaimMessage | ShortMessage;
+/** "Do you lead these?" */
+export interface LeadQuestionMessage extends AboutAddresses {
+  readonly kind: "lead-question";
+  /** Of one that would lead them itself. */
+  readonly basis?: Basis;
+}
+
+export type UserMessage = ClaimMessage | YieldedMessage | LeadQuestionMessage;
 
 /** "not-ours": another program's user message. "unknown-kind": of a later version of ours, passed over. */
 export type UserMessageDrop = "not-ours" | "unknown-kind" | "truncated" | "malformed";
@@ -119,17 +128,18 @@ function splitByAddresses(message: UserMessage): readonly UserMessage[] {
 function encodeEntry(message: UserMessage, writer: ByteWriter): Uint8Array {
   writer.clear();
   writer.u8(KIND[message.kind]);
-  writeMapHeader(writer, message.kind === "claim" ? 11 : 3);
+  const basis = message.kind === "yielded" ? undefined : message.basis;
+  writeMapHeader(writer, basis === undefined ? 3 : 11);
   putText(writer, KEY.group, message.group);
   writeUnsigned(writer, KEY.addresses);
   writeArrayHeader(writer, message.addresses.length);
   for (const address of message.addresses) writeRaw(writer, ipBytes(address));
   putText(writer, KEY.node, message.node);
-  if (message.kind === "claim") putBasis(writer, message.basis);
+  if (basis !== undefined) putBasis(writer, basis);
   return writer.finish();
 }
 
-function putBasis(writer: ByteWriter, basis: ClaimMessage["basis"]): void {
+function putBasis(writer: ByteWriter, basis: Basis): void {
   putNumber(writer, KEY.incarnation, basis.incarnation);
   putText(writer, KEY.rule, basis.rule);
   putNumber(writer, KEY.term, basis.term);
@@ -156,7 +166,7 @@ interface Entry {
   group: string;
   addresses: readonly Ip[] | undefined;
   node: string;
-  readonly basis: { -readonly [Name in keyof ClaimMessage["basis"]]: ClaimMessage["basis"][Name] };
+  readonly basis: { -readonly [Name in keyof Basis]: Basis[Name] };
 }
 
 function readEntry(number: number, reader: MsgpackReader): UserMessage | UserMessageDrop {
@@ -167,7 +177,10 @@ function readEntry(number: number, reader: MsgpackReader): UserMessage | UserMes
   }
   const { group, addresses, node, basis } = readFields(reader);
   if (addresses === undefined || addresses.length === 0 || group === "" || node === "") return "malformed";
-  return kind === "claim" ? { kind, group, addresses, node, basis } : { kind, group, addresses, node };
+  const about = { group, addresses, node };
+  if (kind === "claim") return { kind, ...about, basis };
+  // Every basis names a rule.
+  return kind === "yielded" || basis.rule === "" ? { kind, ...about } : { kind, ...about, basis };
 }
 
 function readFields(reader: MsgpackReader): Entry {

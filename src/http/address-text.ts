@@ -1,25 +1,31 @@
 /** `/status/addresses/:ip` as aligned text. Pure: ages are counted up to the document's own time. */
 import type { AddressDocument } from "../../api/address.ts";
+import { differingViewsSentence, formatViews, HASH_DIGITS } from "./differing-views.ts";
 import { reasonText } from "./reason-text.ts";
 import { formatAge, formatTable, printable } from "./table.ts";
 
-/** Digits of a hash that tell candidates apart at a glance. */
-const HASH_DIGITS = 12;
-
 export function formatAddress(document: AddressDocument): string {
-  return [formatHead(document), formatServices(document), formatCandidates(document), formatRefusals(document)]
+  const { viewsDiffer } = document;
+  return [
+    formatHead(document),
+    viewsDiffer === undefined ? "" : formatViews(viewsDiffer),
+    formatServices(document),
+    formatCandidates(document),
+    formatRefusals(document),
+  ]
     .filter((part) => part !== "")
     .join("\n");
 }
 
 function formatHead(document: AddressDocument): string {
-  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement } = document;
+  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer } = document;
   const before = previousLeader === undefined ? "" : `, before that ${previousLeader}`;
   const announced = lastAnnouncement === undefined ? "" : `, last announced ${formatAge(lastAnnouncement, at)} ago`;
   const facts = [
     ["address", document.address],
     ["leader", `${leader ?? "nobody"} for ${formatAge(since, at)}${before}`],
     ["reason", `${reason}: ${reasonText(reason)}`],
+    ...(viewsDiffer === undefined ? [] : [["views", `differ: ${differingViewsSentence(viewsDiffer)}`]]),
     ["rule", document.rule],
     ...(group === undefined ? [] : [["group", `${group.key}: ${group.addresses.join(", ")}`]]),
     ["here", `${document.node} is ${document.state}, ${document.requestsAnswered} requests answered${announced}`],

@@ -39,6 +39,12 @@ export const OWN_SERIES: readonly AddressSeries[] = [
     samplesOf: ({ address, state, requestsAnswered }) =>
       ANSWERED_FOR.includes(state) ? [{ labels: { address }, value: requestsAnswered }] : [],
   },
+  {
+    name: "arpeggio_election_views_differ",
+    help: "1 for each address that this node and another both hold themselves elected for; one of them answers. Absent for others.",
+    type: "gauge",
+    samplesOf: ({ address, viewsDiffer }) => (viewsDiffer === undefined ? [] : [{ labels: { address }, value: 1 }]),
+  },
 ];
 
 /** Whole lines, and every series with its help even if it has no sample. */

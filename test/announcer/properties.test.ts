@@ -217,7 +217,7 @@ describe("Announcer, whatever happens", () => {
         const rig = play(steps);
         rig.on({ kind: "unmute" });
         // n2 answers no question: after 4 s whoever it silenced leads again.
-        const wasSilenced = rig.states().some(({ silencedBy }) => silencedBy !== undefined);
+        const wasSilenced = rig.states().some(({ phase, contest }) => phase === "stopped" && contest !== undefined);
         rig.pass(wasSilenced ? 10_000 : 6_000);
         expect(rig.pass(60_000)).to.deep.equal([]);
       }),

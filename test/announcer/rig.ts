@@ -8,6 +8,7 @@ import type {
   AnnouncerEvent,
   ClaimBasis,
   Duty,
+  HandoverMessage,
   ReceiveVerdict,
 } from "../../src/announcer/ports.ts";
 import { type Family, type Ip, parseIp } from "../../src/net/ip.ts";
@@ -169,4 +170,27 @@ function frameLine(frame: Uint8Array): string {
 
 export function withoutNotes(lines: readonly string[]): string[] {
   return lines.filter((line) => !/^(\d+: )?(announced|first-frame|armed)/.test(line));
+}
+
+export function claim(
+  node: string,
+  changes: Partial<typeof BASIS> = {},
+  ...addresses: readonly Duty["ip"][]
+): HandoverMessage {
+  return {
+    kind: "claim",
+    group: "g",
+    addresses: addresses.length > 0 ? addresses : [VIP],
+    node,
+    basis: { ...BASIS, ...changes },
+  };
+}
+
+export function say(rig: Rig, message: HandoverMessage): string[] {
+  return rig.on({ kind: "messages", from: message.node, messages: [message] });
+}
+
+/** Who has silenced it, or whom it has silenced others as. */
+export function winnerOf(rig: Rig): string | undefined {
+  return rig.states()[0]?.contest?.winner.node;
 }

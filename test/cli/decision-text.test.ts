@@ -7,7 +7,7 @@ import type { AddressReading } from "../../cli/readings.ts";
 import { formatAddress } from "../../src/http/address-text.ts";
 import { compileCheck } from "../../src/http/document-check.ts";
 import type { Ip } from "../../src/net/ip.ts";
-import { ADDRESS, AT } from "../http/example-documents.ts";
+import { ADDRESS, AT, VIEWS_DIFFER } from "../http/example-documents.ts";
 import { decisionOf, ignorant } from "./documents.ts";
 
 const IP = "2001:db8::100" as Ip;
@@ -54,6 +54,30 @@ describe("arpeggio why", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("shows both views when two nodes hold themselves elected, and what decided", () => {
+    const viewsDiffer = VIEWS_DIFFER;
+    const text = textOf([
+      decisionOf("n1", { viewsDiffer }),
+      decisionOf("n2"),
+      decisionOf("n3", { leader: "n3", state: "views-differ", viewsDiffer }),
+    ]);
+    const sentence =
+      "n1 answers, and n3 would, too, in its own view; the view of the API, by revision, of n1 is the better one: 4711, not 4242";
+    expect(text).to.include(`\nviews    differ: ${sentence}\n`);
+    expect(text).to.include(
+      [
+        "",
+        "VIEW OF  RULE        TERM  FRESHNESS  TIER  SCORE  ENDPOINTS  HASH",
+        "n1       arpeggio-1  0     4711       2     50     any        abababababab",
+        "n3       arpeggio-1  0     4242       1     0      any        cdcdcdcdcdcd",
+        "",
+      ].join("\n"),
+    );
+    expect(text).to.include("\nn3    speaker-n3  n3    views-differ  best-tier\n");
+    expect(text).to.include(`\n! views differ: ${sentence}\n`);
+    expect(text).not.to.include("does not answer");
   });
 
   it("says the sentence when nobody leads", () => {

@@ -7,7 +7,7 @@ import { mergeStatus } from "../../cli/merge-status.ts";
 import type { StatusReading } from "../../cli/readings.ts";
 import { formatClusterStatus } from "../../cli/status-text.ts";
 import { compileCheck } from "../../src/http/document-check.ts";
-import { AT } from "../http/example-documents.ts";
+import { AT, VIEWS_DIFFER } from "../http/example-documents.ts";
 import { answered, ledByNobody, member, seenBy, silent, statusOf } from "./documents.ts";
 
 const NODES = ["n1", "n2", "n3"];
@@ -151,6 +151,14 @@ describe("arpeggio status", () => {
         sources: [{ kind: "kubernetes", state: "not-available", objects: {}, problems: [] }],
       }),
       problem: "n3 cannot read its source now: kubernetes is not-available",
+    },
+    {
+      name: "an address that two hold themselves elected for",
+      readings: withOneOf("n1", {
+        addresses: [seenBy("n1", "192.0.2.100", { previousLeader: "n2", viewsDiffer: VIEWS_DIFFER })],
+      }),
+      problem:
+        "views of 192.0.2.100 differ: n1 answers, and n3 would, too, in its own view; the view of the API, by revision, of n1 is the better one: 4711, not 4242",
     },
   ]) {
     it(`${name} is a problem`, () => expect(problemsOf(readings)).to.deep.equal([problem]));

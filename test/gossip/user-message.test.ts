@@ -25,6 +25,16 @@ const heard = (message: UserMessage): HandoverMessage => message;
 
 const ADDRESSES = fc.array(fc.oneof(fc.ipV4(), fc.ipV6()).map(ip), { minLength: 1, maxLength: 24 });
 const NAME = fc.string({ minLength: 1, maxLength: 253 });
+const BASES = fc.record({
+  incarnation: fc.nat(0xffff_ffff),
+  rule: fc.string(),
+  term: fc.maxSafeNat(),
+  freshness: fc.maxSafeNat(),
+  tier: fc.nat(5),
+  score: fc.integer(),
+  endpointClass: fc.string(),
+  hash: fc.string(),
+});
 const MESSAGES: fc.Arbitrary<UserMessage> = fc.oneof(
   fc.record({
     kind: fc.constantFrom("yielded" as const, "lead-question" as const),
@@ -37,16 +47,14 @@ const MESSAGES: fc.Arbitrary<UserMessage> = fc.oneof(
     group: NAME,
     addresses: ADDRESSES,
     node: NAME,
-    basis: fc.record({
-      incarnation: fc.nat(0xffff_ffff),
-      rule: fc.string(),
-      term: fc.maxSafeNat(),
-      freshness: fc.maxSafeNat(),
-      tier: fc.nat(5),
-      score: fc.integer(),
-      endpointClass: fc.string(),
-      hash: fc.string(),
-    }),
+    basis: BASES,
+  }),
+  fc.record({
+    kind: fc.constant("lead-question" as const),
+    group: NAME,
+    addresses: ADDRESSES,
+    node: NAME,
+    basis: BASES.map((basis) => ({ ...basis, rule: `${basis.rule}-1` })),
   }),
 );
 

@@ -119,6 +119,34 @@ export const STATUS: StatusDocument = {
   ],
 };
 
+/** n1 answers, and n3 would, too. */
+export const VIEWS_DIFFER: NonNullable<AddressDocument["viewsDiffer"]> = {
+  answering: "n1",
+  decidedBy: "freshness",
+  views: [
+    {
+      node: "n1",
+      rule: "arpeggio-1",
+      term: 0,
+      freshness: 4711,
+      tier: 2,
+      score: 50,
+      endpointClass: "any",
+      hash: "ab".repeat(32),
+    },
+    {
+      node: "n3",
+      rule: "arpeggio-1",
+      term: 0,
+      freshness: 4242,
+      tier: 1,
+      score: 0,
+      endpointClass: "any",
+      hash: "cd".repeat(32),
+    },
+  ],
+};
+
 export const ADDRESS: AddressDocument = {
   node: "n1",
   at: AT,

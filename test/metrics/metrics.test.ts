@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { StatusDocument } from "../../api/status.ts";
 import type { WireCounters } from "../../src/metrics/counters.ts";
 import { createMetrics, type Metrics } from "../../src/metrics/metrics.ts";
-import { STATUS } from "../http/example-documents.ts";
+import { STATUS, VIEWS_DIFFER } from "../http/example-documents.ts";
 
 const COUNTERS: WireCounters = {
   framesReceived: { ipv4: 10, ipv6: 4 },
@@ -115,6 +115,21 @@ describe("metrics", () => {
       expect(lines).to.include(line);
     }
     expect(lines.filter((line) => line.includes("198.51.100.7"))).to.deep.equal([]);
+  });
+
+  it("names the addresses that views differ about", async () => {
+    const metrics = create();
+    const [first, ...others] = STATUS.addresses;
+    if (first === undefined) expect.fail("no example");
+    const contested = { ...first, state: "views-differ" as const, viewsDiffer: VIEWS_DIFFER };
+    metrics.applyStatus({ ...STATUS, addresses: [contested, ...others] });
+    expect(await linesOf(metrics, "arpeggio_election_views_differ{")).to.deep.equal([
+      'arpeggio_election_views_differ{address="192.0.2.100"} 1',
+    ]);
+    expect(await linesOf(metrics, 'arpeggio_election_addresses{state="views-differ"}')).to.deep.equal([
+      'arpeggio_election_addresses{state="views-differ"} 1',
+    ]);
+    expect(await linesOf(metrics, 'arpeggio_announcer_leader{address="192.0.2.100"}')).to.deep.equal([]);
   });
 
   it("removes the series of an address that is given up", async () => {

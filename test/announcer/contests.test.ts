@@ -1,0 +1,122 @@
+/** Two nodes that both hold themselves elected (DESIGN D9): how their claims are weighed, and what each knows of the other. */
+import { expect } from "chai";
+import type { HandoverMessage } from "../../src/announcer/ports.ts";
+import { BASIS, claim, duty, leadingRig, link, Rig, say, VIP, winnerOf } from "./rig.ts";
+
+const TO_OURS = { node: "n2", sendsClaims: true };
+const worse = { hash: "60" };
+
+/** What was claimed, with how fresh. */
+function claimed(rig: Rig): string[] {
+  return rig.done.flatMap(({ effect }) =>
+    effect.kind === "message" && effect.message.kind === "claim" ? [`${effect.message.basis.freshness}`] : [],
+  );
+}
+
+function fresh(rig: Rig, freshness: number): string[] {
+  return rig.on({ kind: "freshness", freshness });
+}
+
+/** What `node` asks once a second while a better claim keeps it silent. */
+function contesting(node: string, changes: Partial<typeof BASIS>): HandoverMessage {
+  return { kind: "lead-question", group: "g", addresses: [VIP], node, basis: { ...BASIS, ...changes } };
+}
+
+describe("views that differ", () => {
+  it("are known to the loser as the claims were sent", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    fresh(rig, 90);
+    expect(rig.states()[0]?.contest).to.deep.equal({
+      winner: { node: "n2", basis: { ...BASIS, ...worse, freshness: 41 } },
+      losers: [{ node: "n1", basis: { ...BASIS, freshness: 40 } }],
+    });
+  });
+  it("are told to the winner with every question", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    rig.pass(1_000);
+    const asked = rig.done.flatMap(({ effect }) => (effect.kind === "message" ? [effect.message] : [])).at(-1);
+    expect(asked).to.deep.equal(contesting("n1", { freshness: 40 }));
+  });
+  it("are known to the winner while the loser asks, and a little longer", () => {
+    const rig = leadingRig();
+    expect(say(rig, contesting("n2", worse))).to.deep.equal(["claim to n2: 192.0.2.10"]);
+    rig.pass(1_000);
+    say(rig, contesting("n2", { ...worse, score: -1 }));
+    expect(rig.states()[0]?.contest).to.deep.equal({
+      winner: { node: "n1", basis: BASIS },
+      losers: [{ node: "n2", basis: { ...BASIS, ...worse, score: -1 } }],
+    });
+    expect(rig.pass(3_400)).to.deep.equal([]);
+    expect(winnerOf(rig)).to.equal("n1");
+    rig.pass(100);
+    expect(rig.states()[0]).not.to.have.property("contest");
+  });
+  it("are no matter of who hands over, or asks without a view of its own", () => {
+    const rig = leadingRig();
+    const { basis: _, ...question } = contesting("n2", worse) as Extract<HandoverMessage, { kind: "lead-question" }>;
+    say(rig, question);
+    expect(rig.states()[0]).not.to.have.property("contest");
+    say(rig, contesting("n2", worse));
+    rig.duties(duty(VIP, "moved", { nextLeader: TO_OURS }));
+    expect(rig.states()[0]).not.to.have.property("contest");
+  });
+});
+
+describe("how fresh a view is", () => {
+  it("goes into claims as it is when they are made, the same in a whole series", () => {
+    const rig = new Rig();
+    rig.links(link(1));
+    expect(fresh(rig, 40)).to.deep.equal([]);
+    rig.duties(duty(VIP, "lead", { previousLeader: "n2" }));
+    rig.pass(50);
+    fresh(rig, 41);
+    rig.pass(400);
+    expect(claimed(rig)).to.deep.equal(["40", "40", "40", "40"]);
+  });
+  it("decides before tier and hash, as long as both are known", () => {
+    for (const { own, theirs, isStopped } of [
+      { own: 40, theirs: 41, isStopped: true },
+      { own: 41, theirs: 40, isStopped: false },
+      { own: 0, theirs: 41, isStopped: false },
+      { own: 40, theirs: 0, isStopped: false },
+    ]) {
+      const rig = leadingRig();
+      fresh(rig, own);
+      say(rig, claim("n2", { ...worse, freshness: theirs }));
+      expect(rig.states()[0]?.phase, `${own} against ${theirs}`).to.equal(isStopped ? "stopped" : "leading");
+    }
+  });
+  it("is judged as it was said: what comes to know more within a second loses all the same", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n3", { ...worse, freshness: 39 }));
+    fresh(rig, 50);
+    expect(say(rig, claim("n2", { ...worse, freshness: 41 }))).to.include("stopped 192.0.2.10 claimed");
+    fresh(rig, 90);
+    rig.pass(1_500);
+    expect(say(rig, claim("n2", { ...worse, freshness: 42 }))).to.deep.equal(["yielded to n2: 192.0.2.10"]);
+    expect(winnerOf(rig)).to.equal("n2");
+  });
+  it("brings a silenced leader back when its view has changed and the winner's answer is older", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    fresh(rig, 90);
+    const lines = rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 2 } }));
+    expect(lines).to.deep.equal(["lead-question to n2: 192.0.2.10"]);
+    expect(say(rig, claim("n2", { ...worse, freshness: 42 }))).to.include("armed 192.0.2.10");
+  });
+  it("leaves it silent when the winner's answer is fresher still", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    fresh(rig, 90);
+    rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 2 } }));
+    say(rig, claim("n2", { ...worse, freshness: 91 }));
+    expect(rig.states()[0]?.phase).to.equal("stopped");
+  });
+});
