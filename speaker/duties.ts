@@ -25,6 +25,7 @@ export interface DutyView {
 const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointClass: "any", hash: "f".repeat(64) };
 
 const NO_DUTIES: readonly Duty[] = [];
+const NO_INTERFACES: readonly string[] = [];
 
 /** What a decision means for this node, whatever the history: worked out once for each decision. */
 interface Prepared {
@@ -32,16 +33,17 @@ interface Prepared {
   readonly ownLabels: Labels;
   /** Undefined when this node is refused. */
   readonly base: Pick<Duty, "group" | "interfaces" | "basis" | "second"> | undefined;
-  readonly duties: Map<Ip, Duty>;
+  /** In the order of the group's addresses; undefined: none yet. */
+  readonly duties: (Duty | undefined)[];
 }
 
-/** Duties of last time, given again as the same objects while nothing about them changed. Owned by one caller of `dutiesOf`. */
-export type DutyMemory = WeakMap<Decision, Prepared>;
+/** Duties of last time, given again as the same objects while nothing about them changed. Owned by one caller of `dutiesOf`, who forgets decisions that are gone. */
+export type DutyMemory = Map<Decision, Prepared>;
 
 export function dutiesOf(
   decisions: readonly Decision[],
   view: DutyView,
-  memory: DutyMemory = new WeakMap(),
+  memory: DutyMemory = new Map(),
 ): readonly Duty[] {
   return decisions.flatMap((decision) => dutiesOfOne(decision, view, memory));
 }
@@ -54,13 +56,13 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
   // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
   if (base === undefined) return NO_DUTIES;
   const duties: Duty[] = [];
-  for (const ip of group.addresses) {
+  for (const [place, ip] of group.addresses.entries()) {
     const role = roleOf(ip, decision, view);
     if (role === undefined) continue;
     const previousLeader = role === "lead" ? claimedFrom(ip, view) : undefined;
     const nextLeader = role === "moved" ? leader : undefined;
     const sendsClaims = nextLeader === undefined ? undefined : view.isOurs(nextLeader);
-    const known = before.get(ip);
+    const known = before[place];
     const isSame =
       known?.role === role && known.previousLeader === previousLeader && known.nextLeader?.sendsClaims === sendsClaims;
     const duty: Duty = isSame
@@ -74,10 +76,11 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
             ? {}
             : { nextLeader: { node: nextLeader, sendsClaims } }),
         };
-    if (!isSame) before.set(ip, duty);
+    before[place] = duty;
     duties.push(duty);
   }
-  return duties;
+  // A copy has no room to grow, which thousands of lists would keep.
+  return duties.slice();
 }
 
 function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView): Duty["role"] | undefined {
@@ -106,7 +109,7 @@ function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Pr
         basis: basisOf(decision, own, view),
         ...(second === undefined ? {} : { second }),
       };
-  const prepared = { incarnation, ownLabels, base, duties: new Map<Ip, Duty>() };
+  const prepared = { incarnation, ownLabels, base, duties: group.addresses.map(() => undefined) };
   memory.set(decision, prepared);
   return prepared;
 }
@@ -116,7 +119,7 @@ export function interfacesOf({ group }: Decision, labels: Labels): readonly stri
   const advertisements = group.services
     .flatMap((service) => service.advertisements)
     .filter(({ nodeSelectors }) => anySelectorMatches(nodeSelectors, labels));
-  if (advertisements.some(({ interfaces }) => interfaces.length === 0)) return [];
+  if (advertisements.some(({ interfaces }) => interfaces.length === 0)) return NO_INTERFACES;
   return [...new Set(advertisements.flatMap(({ interfaces }) => interfaces))].toSorted();
 }
 

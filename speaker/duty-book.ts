@@ -22,7 +22,7 @@ const NONE: readonly Duty[] = [];
 const DECISION_COST = 13;
 
 export class DutyBook {
-  readonly #memory: DutyMemory = new WeakMap();
+  readonly #memory: DutyMemory = new Map();
   /** Every decision, with its duties. */
   readonly #dutiesOf = new Map<Decision, readonly Duty[]>();
   readonly #decisionOf = new Map<Ip, Decision>();
@@ -50,6 +50,7 @@ export class DutyBook {
     for (const decision of decisions.gone) {
       changes.gone.push(...(this.#dutiesOf.get(decision) ?? NONE));
       this.#dutiesOf.delete(decision);
+      this.#memory.delete(decision);
       this.#queue.delete(decision);
       for (const ip of decision.group.addresses) {
         if (this.#decisionOf.get(ip) === decision) this.#decisionOf.delete(ip);
@@ -85,11 +86,11 @@ export class DutyBook {
       last.wasReplaced === view.wasReplaced &&
       last.isReady === view.isReady;
     if (!isAlike) for (const decision of this.#dutiesOf.keys()) this.#queue.add(decision);
-    const claimers =
-      last === undefined || last.ours === view.ours
-        ? []
-        : this.#talkingTo(symmetricDifference(last.ours, view.ours), view);
-    return new Set([...come, ...touched, ...claimers]);
+    else if (last.ours !== view.ours) {
+      // Whom a claim goes to, or is waited for from: thousands when a node comes back from which as many were taken.
+      for (const decision of this.#talkingTo(symmetricDifference(last.ours, view.ours), view)) this.#queue.add(decision);
+    }
+    return new Set([...come, ...touched]);
   }
 
   /** Decisions whose duties say whether one of the members reads or sends claims. */

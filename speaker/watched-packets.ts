@@ -58,8 +58,8 @@ export class WatchedPackets implements PacketPort {
 
   #apply(linkIndex: number): void {
     const { addresses, prefixes } = this.#wanted.get(linkIndex) ?? NOTHING;
-    const watched = this.#watched.get(linkIndex) ?? [];
-    const all = watched.length === 0 ? addresses : [...new Set([...addresses, ...watched])];
-    this.#packets.setFilter(linkIndex, all, prefixes);
+    // A few beside thousands, each once.
+    const others = (this.#watched.get(linkIndex) ?? []).filter((ip) => !addresses.includes(ip));
+    this.#packets.setFilter(linkIndex, others.length === 0 ? addresses : [...addresses, ...others], prefixes);
   }
 }

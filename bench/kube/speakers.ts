@@ -24,6 +24,9 @@ interface Turn {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly garbageMs: number;
+  readonly usedBytes: number;
+  readonly heldBytes: number;
+  readonly externalBytes: number;
 }
 
 interface Phase {
@@ -63,6 +66,19 @@ function readTurns(): readonly Turn[] {
   return lines.map((line) => JSON.parse(line) as Turn);
 }
 
+/** As each thread's heap was when it was told last. */
+function heapsOf(turns: readonly Turn[]): string {
+  const parts = (["main", "wire"] as const).flatMap((thread) => {
+    const last = turns.findLast((turn) => turn.thread === thread);
+    if (last === undefined) return [];
+    const [used, held, external] = [last.usedBytes, last.heldBytes, last.externalBytes].map((bytes) =>
+      (bytes / 1_024 / 1_024).toFixed(0),
+    );
+    return [`${thread} thread's heap ${used} of ${held} MiB, outside of it ${external}`];
+  });
+  return parts.join(", ");
+}
+
 function memoryOf(pid: number): string {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const mebibytes = (key: string): string =>
@@ -94,7 +110,7 @@ try {
     await sleep(AFTERWARDS_MS);
   });
   const pid = cluster.pidOf(measured);
-  process.stderr.write(`${memoryOf(pid)}\n`);
+  process.stderr.write(`${memoryOf(pid)}\n${heapsOf(readTurns())}\n`);
   await phase("statuses are written", () => sleep(30_000));
   await phase("50 Services change, one by one", async () => {
     for (let number = 0; number < 50; number++) {
@@ -138,7 +154,7 @@ try {
   await phase("nothing", () => sleep(20_000));
   const heads = ["main ms", "cpu", "garbage", "wire ms", "cpu", "garbage"];
   process.stdout.write(formatTable(["LONGEST BLOCK WHILE", "s", ...heads, "load"], rowsOf(readTurns())));
-  process.stdout.write(`${memoryOf(pid)}, ${processorSeconds(pid)} s of processor time\n`);
+  process.stdout.write(`${memoryOf(pid)}, ${processorSeconds(pid)} s of processor time\n${heapsOf(readTurns())}\n`);
   await cluster.stopSpeaker(measured);
 } finally {
   await cluster.close();

@@ -15,6 +15,8 @@ interface PlannedLink {
   /** Lowest link index on this link's segment: the segment's name. */
   readonly segment: number;
   readonly prefixes: readonly { readonly network: Uint8Array; readonly length: number }[];
+  /** The plan of this link alone: thousands of addresses have it. */
+  readonly alone: readonly number[];
 }
 
 /** The usable links by ascending index, prepared for many addresses. */
@@ -32,6 +34,7 @@ export function topologyOf(links: readonly AnnounceLink[], heard: readonly Share
     name: link.name,
     segment: segments.get(link.index) ?? link.index,
     prefixes: link.prefixes.map((prefix) => ({ network: ipBytes(prefix.network), length: prefix.length })),
+    alone: [link.index],
   }));
   const sharedSegments = planned
     .filter(({ index, segment }) => segment !== index)
@@ -47,9 +50,11 @@ export function planLinks(address: Uint8Array, interfaces: readonly string[], to
   const selected =
     interfaces.length === 0 ? topology.links : topology.links.filter(({ name }) => interfaces.includes(name));
   const holders = selected.filter((link) => link.prefixes.some((prefix) => holds(prefix, address)));
+  const planned = holders.length > 0 ? holders : selected;
+  if (planned.length === 1) return planned[0]?.alone ?? [];
   const seen = new Set<number>();
   const answering: number[] = [];
-  for (const { index, segment } of holders.length > 0 ? holders : selected) {
+  for (const { index, segment } of planned) {
     if (!seen.has(segment)) answering.push(index);
     seen.add(segment);
   }

@@ -10,6 +10,8 @@ export interface Serving {
   readonly hasUnplacedEndpoint: boolean;
 }
 
+/** More different ways than that are hardly shared. */
+const SERVINGS_KEPT = 1_000;
 const NONE: ReadonlySet<string> = new Set();
 const UNSERVED: Serving = {
   readyNodes: NONE,
@@ -52,13 +54,35 @@ export class SliceTable {
 
   #add(slice: EndpointSliceFacts): string {
     const service = serviceOf(slice);
-    this.#byService.set(service, [...(this.#byService.get(service) ?? []), slice]);
+    const others = this.#byService.get(service);
+    this.#byService.set(service, others === undefined ? [slice] : [...others, slice]);
     return service;
   }
 }
 
 function serviceOf({ namespace, serviceName }: EndpointSliceFacts): string {
   return `${namespace}/${serviceName}`;
+}
+
+/** Thousands of Services are served in the same few ways: equal ones are one object. It never changes an answer. */
+export class SharedServing {
+  #known = new Map<string, Serving>();
+
+  of(serving: Serving): Serving {
+    const key = keyOf(serving);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    if (this.#known.size >= SERVINGS_KEPT) this.#known = new Map();
+    this.#known.set(key, serving);
+    return serving;
+  }
+}
+
+/** Sets that are equal but for the order of the nodes are two. */
+function keyOf({ readyNodes, terminatingNodes, ...rest }: Serving): string {
+  const { hasServingEndpoint, isServedEverywhere, hasUnplacedEndpoint } = rest;
+  const flags = [hasServingEndpoint, isServedEverywhere, hasUnplacedEndpoint];
+  return JSON.stringify([[...readyNodes], [...terminatingNodes], flags]);
 }
 
 /** With the files source a Service that has no slice at all is served on every node (DESIGN D2); a slice without endpoints says "nowhere". */

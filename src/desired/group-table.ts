@@ -66,7 +66,7 @@ export class GroupTable {
     return joinByAddress([...rowOf.keys()]).map((group) => {
       const known = this.#byIp.get(group.key)?.group;
       const isKnown = known?.key === group.key && isSameList(known.services, group.services);
-      const own = group.services.flatMap((service) => rowOf.get(service) ?? []);
+      const own = group.services.flatMap((service) => rowOf.get(service) ?? []).slice();
       return { group: isKnown ? known : group, rows: own };
     });
   }

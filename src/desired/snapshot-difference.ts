@@ -3,6 +3,7 @@
  * applied all together at the end mark. Plain values for postMessage. Pure, but for the receiver's own state.
  */
 import { isDeepStrictEqual } from "node:util";
+import { SharedFacts } from "./shared-facts.ts";
 import type { ChangedKeys, ClusterSnapshot } from "./snapshot.ts";
 
 export const MESSAGE_OBJECTS = 500;
@@ -41,9 +42,10 @@ export function diffSnapshots(previous: ClusterSnapshot | undefined, next: Clust
 
 /**
  * Puts messages together again; one for each sender, in order. Its maps of Services and slices are changed in place, because
- * copying thousands costs milliseconds: a snapshot counts until the next one.
+ * copying thousands costs milliseconds: a snapshot counts until the next one. Facts of a message are the receiver's from then on.
  */
 export class SnapshotReceiver {
+  readonly #sharedFacts = new SharedFacts();
   #current: ClusterSnapshot | undefined;
   #changes: SnapshotChange[] = [];
   #isReset = false;
@@ -60,7 +62,10 @@ export class SnapshotReceiver {
       this.#isReset = true;
       this.#changes = [];
     }
-    for (const change of message.changes) this.#changes.push(change);
+    for (const change of message.changes) {
+      this.#sharedFacts.share(change);
+      this.#changes.push(change);
+    }
     if (!message.isEnd) return undefined;
     const base = this.#isReset ? undefined : this.#current;
     this.#current = patched(base, message.source, this.#changes);

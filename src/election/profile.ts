@@ -16,7 +16,10 @@ export class ProfileMemory {
   #prefixes = "";
   #ranges: readonly Range[] = [];
   #holdings = new Map<Ip, string>();
-  #profiles = new WeakMap<AddressGroup, string>();
+  /** By the group's key. */
+  #profiles = new Map<Ip, { readonly group: AddressGroup; readonly profile: string }>();
+  /** Every profile in use once, and others. */
+  #texts = new Map<string, string>();
 
   /** The prefixes that profiles are made with. */
   get prefixes(): string {
@@ -32,20 +35,24 @@ export class ProfileMemory {
     this.#prefixes = names;
     this.#ranges = named.map(([, prefix]) => rangeOfPrefix(prefix));
     this.#holdings = new Map();
-    this.#profiles = new WeakMap();
+    this.#profiles = new Map();
+    this.#texts = new Map();
   }
 
   profileOf(group: AddressGroup): string {
-    let profile = this.#profiles.get(group);
-    if (profile === undefined) {
-      profile = group.services.map((service) => this.#ofService(service)).join(";");
-      this.#profiles.set(group, profile);
-    }
+    const known = this.#profiles.get(group.key);
+    if (known?.group === group) return known.profile;
+    const text = group.services.map((service) => this.#ofService(service)).join(";");
+    const profile = this.#texts.get(text) ?? text;
+    if (profile === text) this.#texts.set(text, text);
+    this.#profiles.set(group.key, { group, profile });
     return profile;
   }
 
   prune(groups: number): void {
     if (this.#holdings.size > 2 * groups + 1_000) this.#holdings = new Map();
+    if (this.#profiles.size > 2 * groups + 1_000) this.#profiles = new Map();
+    if (this.#texts.size > 2 * groups + 1_000) this.#texts = new Map();
   }
 
   #ofService(service: GroupService): string {

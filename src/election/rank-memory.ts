@@ -15,9 +15,9 @@ const GONE_NODES_KEPT = 16;
 /** What is remembered of one key. */
 export interface KeyRanks {
   /** Node slots by ascending hash, then name. */
-  readonly order: number[];
+  order: number[];
   /** First 52 bits of the hash, by slot. */
-  readonly heads: number[];
+  heads: number[];
   /** Node set that `order` was completed for. */
   generation: number;
   /** The last decision, and what it followed from: given again while nothing changed. */
@@ -90,6 +90,9 @@ export class RankMemory {
       if (!isNew) this.#insert(key, ranks, slot);
     }
     if (isNew) this.#sort(key, ranks);
+    // Copies have no room to grow, which would be most of what thousands of keys take.
+    ranks.order = ranks.order.slice();
+    ranks.heads = ranks.heads.slice();
     ranks.generation = this.#generation;
   }
 

@@ -140,7 +140,7 @@ describe("dutiesOf", () => {
   });
 
   it("gives the same objects again while nothing about them changes, and equal ones to what is worked out anew", () => {
-    const memory: DutyMemory = new WeakMap();
+    const memory: DutyMemory = new Map();
     const decisions = [decision(["n1", "n2"])];
     const steps: readonly Partial<DutyView>[] = [
       {},
@@ -153,7 +153,7 @@ describe("dutiesOf", () => {
     ];
     for (const step of steps) {
       // A memory belongs to one node.
-      const own = step.self === undefined ? memory : new WeakMap();
+      const own = step.self === undefined ? memory : new Map();
       const given = dutiesOf(decisions, view(step), own);
       expect(given).to.deep.equal(dutiesOf(decisions, view(step)));
       const again = dutiesOf(decisions, view(step), own);
