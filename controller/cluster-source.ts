@@ -84,8 +84,8 @@ export class ClusterSource {
     this.#namespaces = watches.add("namespaces", namespaceOf);
     this.#nodes = watches.add("nodes", nodeAddressesOf);
     const readPod = podReader(CONTROLLER_KINDS.pods);
-    this.#pods = watches.add("pods", (raw, identity) => ({
-      ...readPod(raw, identity, undefined),
+    this.#pods = watches.add("pods", (raw, identity, _last, key) => ({
+      ...readPod(raw, identity, undefined, key),
       labels: labelsOf(raw),
     }));
     this.#reservations = watches.add("reservations", reservationsOf, named(RESERVATIONS));

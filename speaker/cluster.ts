@@ -14,6 +14,9 @@ import type { KubernetesOptions } from "./kubernetes-options.ts";
 import { objectsOf, type RunningSource, type SourceListener, type SourceStatus } from "./source.ts";
 import { describeWrites, type WrittenBack } from "./written-back.ts";
 
+/** Reports that are taken in one turn of the event loop: some milliseconds. */
+const REPORTS_AT_ONCE = 250;
+
 export interface ClusterContext {
   readonly nodeName: string;
   readonly cacheFolder?: string;
@@ -39,7 +42,10 @@ export class Cluster implements RunningSource {
   #snapshot: ClusterSnapshot | undefined;
   /** Undefined: not known. */
   #problems: readonly ResourceProblem[] | undefined;
+  /** As far as they were told, and those of them that may be taken. */
   readonly #reports: ServiceReportChange[] = [];
+  readonly #toTake: ServiceReportChange[] = [];
+  #taking: NodeJS.Immediate | undefined;
   #refusal: string | undefined;
   readonly #namespace: string;
   #lastChangeMs: number | undefined;
@@ -91,7 +97,15 @@ export class Cluster implements RunningSource {
   /** What the wire thread says of the Services that this node has to write about; nothing is written before `isEnd`. */
   report(changes: readonly ServiceReportChange[], isEnd: boolean): void {
     this.#reports.push(...changes);
-    if (isEnd) this.#writer.apply(this.#reports.splice(0));
+    if (!isEnd) return;
+    this.#toTake.push(...this.#reports.splice(0));
+    if (this.#taking === undefined) this.#takeReports();
+  }
+
+  #takeReports(): void {
+    this.#taking = undefined;
+    this.#writer.apply(this.#toTake.splice(0, REPORTS_AT_ONCE));
+    if (this.#toTake.length > 0) this.#taking = setImmediate(() => this.#takeReports());
   }
 
   /** Under MetalLB's rule a configuration counts whole or not at all: why this one does not; undefined when it does. */
@@ -126,6 +140,7 @@ export class Cluster implements RunningSource {
   }
 
   async close(): Promise<void> {
+    clearImmediate(this.#taking);
     this.#writer.close();
     await this.#source.close();
     this.api.close();

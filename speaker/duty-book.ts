@@ -88,7 +88,8 @@ export class DutyBook {
     if (!isAlike) for (const decision of this.#dutiesOf.keys()) this.#queue.add(decision);
     else if (last.ours !== view.ours) {
       // Whom a claim goes to, or is waited for from: thousands when a node comes back from which as many were taken.
-      for (const decision of this.#talkingTo(symmetricDifference(last.ours, view.ours), view)) this.#queue.add(decision);
+      for (const decision of this.#talkingTo(symmetricDifference(last.ours, view.ours), view))
+        this.#queue.add(decision);
     }
     return new Set([...come, ...touched]);
   }

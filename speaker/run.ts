@@ -171,7 +171,7 @@ class MainThread {
       this.#podAddresses = addresses;
       this.#tellPeers(wire);
     };
-    const freshnessChanged = (freshness: number): void => wire.tell({ kind: "freshness", freshness });
+    const freshnessChanged = (freshness: number): void => wire.setFreshness(freshness);
     const cluster = await Cluster.open(source, context, { ...listener, podsChanged, freshnessChanged });
     this.#cluster = cluster;
     this.#metricsListeners = await openMetricsListeners(source, {

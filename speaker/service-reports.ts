@@ -239,7 +239,8 @@ function reportsOf(
   reportOn: (addresses: readonly Ip[], service: GroupService) => ServiceReport,
 ): readonly Report[] {
   return group.services.flatMap((service) => {
-    const addresses = service.addresses.filter((ip) => group.addresses.includes(ip));
+    const isWhole = service.addresses.every((ip) => group.addresses.includes(ip));
+    const addresses = isWhole ? service.addresses : service.addresses.filter((ip) => group.addresses.includes(ip));
     if (addresses.length === 0 || addresses[0] !== service.addresses[0]) return [];
     return [{ service: nameOf(service), report: reportOn(addresses, service) }];
   });

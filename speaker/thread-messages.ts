@@ -53,6 +53,8 @@ export interface WireTotals {
 
 export type FromWire =
   | { readonly kind: "note"; readonly note: SpeakerNote }
+  /** The next part of a snapshot may come. */
+  | { readonly kind: "snapshot-taken" }
   | { readonly kind: "addresses"; readonly id: number; readonly addresses: readonly AddressStatus[] }
   | { readonly kind: "status"; readonly id: number; readonly status: WireStatusHead }
   | { readonly kind: "totals"; readonly id: number; readonly totals: WireTotals }

@@ -3,9 +3,9 @@ import { Worker } from "node:worker_threads";
 import type { AddressDocument } from "../api/address.ts";
 import { ArpeggioError } from "../src/base/errors.ts";
 import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
-import { diffSnapshots } from "../src/desired/snapshot-difference.ts";
 import type { Ip } from "../src/net/ip.ts";
 import { joinAddressParts } from "./address-order.ts";
+import { SnapshotSender } from "./snapshot-sender.ts";
 import type { SpeakerNote } from "./speaker-ports.ts";
 import type { AddressStatus, FromWire, ToWire, WireSettings, WireStatus, WireTotals } from "./thread-messages.ts";
 
@@ -35,13 +35,17 @@ export class WireClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
-  #snapshot: ClusterSnapshot | undefined;
+  readonly #snapshots = new SnapshotSender({
+    send: (message) => this.tell({ kind: "snapshot", message }),
+    tellFreshness: (freshness) => this.tell({ kind: "freshness", freshness }),
+  });
 
   /** `wire.js` lies beside this module in `dist/` and in the flat bundle alike. */
   constructor(settings: WireSettings, listener: WireListener) {
     this.#worker = new Worker(new URL("./wire.js", import.meta.url), { workerData: settings });
     this.#worker.on("message", (message: FromWire) => {
       if (message.kind === "note") return listener.note(message.note);
+      if (message.kind === "snapshot-taken") return this.#snapshots.taken();
       const waiting = this.#waiting.get(message.id);
       if (message.kind === "addresses") return void waiting?.addresses.push(message.addresses);
       this.#waiting.delete(message.id);
@@ -56,8 +60,12 @@ export class WireClient {
 
   /** Sends what differs from the last snapshot, in messages small enough that neither thread stalls. */
   applySnapshot(snapshot: ClusterSnapshot): void {
-    for (const message of diffSnapshots(this.#snapshot, snapshot)) this.tell({ kind: "snapshot", message });
-    this.#snapshot = snapshot;
+    this.#snapshots.apply(snapshot);
+  }
+
+  /** How new the snapshot is that was applied last. */
+  setFreshness(freshness: number): void {
+    this.#snapshots.setFreshness(freshness);
   }
 
   tell(message: ToWire): void {

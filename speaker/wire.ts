@@ -75,7 +75,7 @@ async function run(settings: WireSettings): Promise<void> {
       case "snapshot": {
         const snapshot = receiver.apply(message.message);
         if (snapshot !== undefined) speaker.applySnapshot(snapshot, receiver.changed);
-        return;
+        return tell({ kind: "snapshot-taken" });
       }
       case "freshness":
         return speaker.setFreshness(message.freshness);

@@ -12,7 +12,9 @@ import { forEach, LargeCluster } from "./large-cluster.ts";
 const HTTP_PORT = 17_472;
 const METRICS_PORT = 9_121;
 const READY_TIMEOUT_MS = 120_000;
-const POLL_MS = 200;
+const POLL_MS = 100;
+/** The wire thread is loaded after the listener that answers for health. */
+const LOADED_MS = 200;
 /** What follows from a deed may come late. */
 const AFTERWARDS_MS = 3_000;
 /** The probe's lines are so old at most. */
@@ -98,15 +100,21 @@ const cluster = await LargeCluster.start(services);
 try {
   const [measured, , last] = cluster.topology.nodes;
   if (measured === undefined || last === undefined) throw new Error("three nodes");
-  const isReady = async (): Promise<boolean> =>
-    (await cluster.read(measured, HTTP_PORT, "/readyz").catch(() => "")) !== "";
-  await phase("start, all three", async () => {
-    for (const node of cluster.topology.nodes) cluster.startSpeaker(node, node === measured ? turnsFile : undefined);
+  const answers = async (path: string): Promise<void> => {
     const deadlineMs = performance.now() + READY_TIMEOUT_MS;
-    while (!(await isReady())) {
-      if (performance.now() > deadlineMs) throw new Error("the speaker does not get ready");
+    while ((await cluster.read(measured, HTTP_PORT, path).catch(() => "")) === "") {
+      if (performance.now() > deadlineMs) throw new Error(`${path} does not answer well`);
       await sleep(POLL_MS);
     }
+  };
+  // While programs are loaded nothing is there that could be blocked.
+  await phase("start: programs are loaded, all three", async () => {
+    for (const node of cluster.topology.nodes) cluster.startSpeaker(node, node === measured ? turnsFile : undefined);
+    await answers("/healthz");
+    await sleep(LOADED_MS);
+  });
+  await phase("start: all is read, and decided", async () => {
+    await answers("/readyz");
     await sleep(AFTERWARDS_MS);
   });
   const pid = cluster.pidOf(measured);

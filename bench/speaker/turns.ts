@@ -165,7 +165,7 @@ class Machine {
 
   /** Every message in a turn of its own, as the wire thread gets them. */
   apply(next: ClusterSnapshot): void {
-    const messages = diffSnapshots(this.#sent, next);
+    const messages = [...diffSnapshots(this.#sent, next)];
     this.#sent = next;
     for (const message of messages) {
       const cloned = structuredClone(message);

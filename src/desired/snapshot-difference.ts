@@ -28,16 +28,24 @@ export interface SnapshotMessage {
   readonly isEnd: boolean;
 }
 
-/** No message when nothing changed; without `previous` the whole of `next`, at least one message even if it is empty. */
-export function diffSnapshots(previous: ClusterSnapshot | undefined, next: ClusterSnapshot): SnapshotMessage[] {
-  const parts = [...partsOf(changesBetween(previous, next))];
-  if (parts.length === 0 && previous === undefined) parts.push([]);
-  return parts.map((changes, index) => ({
-    source: next.source,
-    isReset: previous === undefined && index === 0,
-    changes,
-    isEnd: index === parts.length - 1,
-  }));
+/**
+ * No message when nothing changed; without `previous` the whole of `next`, at least one message even if it is empty. Each is put
+ * together when it is asked for, so that no thread stalls on all of them.
+ */
+export function* diffSnapshots(
+  previous: ClusterSnapshot | undefined,
+  next: ClusterSnapshot,
+): Generator<SnapshotMessage, void, undefined> {
+  const { source } = next;
+  const parts = partsOf(changesBetween(previous, next));
+  let isReset = previous === undefined;
+  let changes = parts.next().value ?? (isReset ? [] : undefined);
+  while (changes !== undefined) {
+    const following = parts.next().value;
+    yield { source, isReset, changes, isEnd: following === undefined };
+    isReset = false;
+    changes = following;
+  }
 }
 
 /**
@@ -47,8 +55,9 @@ export function diffSnapshots(previous: ClusterSnapshot | undefined, next: Clust
 export class SnapshotReceiver {
   readonly #sharedFacts = new SharedFacts();
   #current: ClusterSnapshot | undefined;
+  /** What is to count at the end mark: differences, or the maps of a complete snapshot as far as they came. */
   #changes: SnapshotChange[] = [];
-  #isReset = false;
+  #whole: Map<Kind, Map<string, unknown>> | undefined;
   #changed: ChangedKeys | undefined;
 
   /** What is different from the snapshot before, of the last one that was given; undefined: anything may be. */
@@ -59,23 +68,29 @@ export class SnapshotReceiver {
   /** The new snapshot at an end mark, undefined before. */
   apply(message: SnapshotMessage): ClusterSnapshot | undefined {
     if (message.isReset) {
-      this.#isReset = true;
+      this.#whole = new Map();
       this.#changes = [];
+      this.#changed = undefined;
     }
     for (const change of message.changes) {
       this.#sharedFacts.share(change);
-      this.#changes.push(change);
+      if (this.#whole === undefined) this.#changes.push(change);
+      else patch(this.#whole, change, undefined);
     }
     if (!message.isEnd) return undefined;
-    const base = this.#isReset ? undefined : this.#current;
-    this.#current = patched(base, message.source, this.#changes);
+    this.#current = this.#whole === undefined ? this.#patched(message) : snapshotOf(message.source, this.#whole);
+    this.#whole = undefined;
+    return this.#current;
+  }
+
+  #patched({ source }: SnapshotMessage): ClusterSnapshot {
+    const copies = new Map<Kind, Map<string, unknown>>();
+    for (const change of this.#changes) patch(copies, change, this.#current);
     const keysOf = (kind: Kind): ReadonlySet<string> =>
       new Set(this.#changes.filter((change) => change.kind === kind).map(({ key }) => key));
-    this.#changed =
-      base === undefined ? undefined : { services: keysOf("services"), endpointSlices: keysOf("endpointSlices") };
+    this.#changed = { services: keysOf("services"), endpointSlices: keysOf("endpointSlices") };
     this.#changes = [];
-    this.#isReset = false;
-    return this.#current;
+    return snapshotOf(source, copies, this.#current);
   }
 }
 
@@ -92,7 +107,7 @@ function* changesBetween(previous: ClusterSnapshot | undefined, next: ClusterSna
   }
 }
 
-function* partsOf(changes: Iterable<SnapshotChange>): Generator<SnapshotChange[]> {
+function* partsOf(changes: Iterable<SnapshotChange>): Generator<SnapshotChange[], undefined, undefined> {
   let part: SnapshotChange[] = [];
   let bytes = 0;
   for (const change of changes) {
@@ -117,22 +132,26 @@ function bytesOf(value: unknown): number {
   return bytes;
 }
 
-function patched(
+/** One map type for all kinds: a change's kind says which facts it carries. Nothing is copied of a kind without changes. */
+function patch(
+  copies: Map<Kind, Map<string, unknown>>,
+  { kind, key, facts }: SnapshotChange,
   base: ClusterSnapshot | undefined,
+): void {
+  const known = base?.[kind];
+  const isInPlace = known !== undefined && (kind === "services" || kind === "endpointSlices");
+  // It was made here.
+  const copy = copies.get(kind) ?? (isInPlace ? (known as Map<string, unknown>) : new Map<string, unknown>(known));
+  copies.set(kind, copy);
+  if (facts === undefined) copy.delete(key);
+  else copy.set(key, facts);
+}
+
+function snapshotOf(
   source: ClusterSnapshot["source"],
-  changes: readonly SnapshotChange[],
+  copies: ReadonlyMap<Kind, ReadonlyMap<string, unknown>>,
+  base?: ClusterSnapshot,
 ): ClusterSnapshot {
-  // One map type for all kinds: a change's kind says which facts it carries. Nothing is copied of a kind without changes.
-  const copies = new Map<Kind, Map<string, unknown>>();
-  for (const { kind, key, facts } of changes) {
-    const known = base?.[kind];
-    const isInPlace = known !== undefined && (kind === "services" || kind === "endpointSlices");
-    // It was made here.
-    const copy = copies.get(kind) ?? (isInPlace ? (known as Map<string, unknown>) : new Map<string, unknown>(known));
-    copies.set(kind, copy);
-    if (facts === undefined) copy.delete(key);
-    else copy.set(key, facts);
-  }
   const maps = SNAPSHOT_KINDS.map((kind) => {
     const known: ReadonlyMap<string, unknown> | undefined = copies.get(kind) ?? base?.[kind];
     return [kind, known ?? new Map<string, unknown>()] as const;

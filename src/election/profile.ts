@@ -43,8 +43,9 @@ export class ProfileMemory {
     const known = this.#profiles.get(group.key);
     if (known?.group === group) return known.profile;
     const text = group.services.map((service) => this.#ofService(service)).join(";");
-    const profile = this.#texts.get(text) ?? text;
-    if (profile === text) this.#texts.set(text, text);
+    const sameText = this.#texts.get(text);
+    if (sameText === undefined) this.#texts.set(text, text);
+    const profile = sameText ?? text;
     this.#profiles.set(group.key, { group, profile });
     return profile;
   }

@@ -40,7 +40,7 @@ describe("snapshot differences", () => {
         const receiver = new SnapshotReceiver();
         let previous: ClusterSnapshot | undefined;
         for (const next of history) {
-          const messages = structuredClone(diffSnapshots(previous, next));
+          const messages = structuredClone([...diffSnapshots(previous, next)]);
           const results = messages.map((message) => receiver.apply(message));
           if (messages.length > 0) expect(results.at(-1)).to.deep.equal(next);
           else expect(previous).to.deep.equal(next);
@@ -51,51 +51,51 @@ describe("snapshot differences", () => {
   });
 
   it("say nothing when nothing changed", () => {
-    expect(diffSnapshots(services(3), services(3))).to.deep.equal([]);
+    expect([...diffSnapshots(services(3), services(3))]).to.deep.equal([]);
   });
 
   it("tell an empty first snapshot from none", () => {
     const receiver = new SnapshotReceiver();
-    const messages = diffSnapshots(undefined, snapshot({}));
+    const messages = [...diffSnapshots(undefined, snapshot({}))];
     expect(messages).to.have.lengthOf(1);
     expect(messages.map((message) => receiver.apply(message)?.services.size)).to.deep.equal([0]);
   });
 
   it("count only at the end mark", () => {
     const receiver = new SnapshotReceiver();
-    const messages = diffSnapshots(undefined, services(MESSAGE_OBJECTS * 2 + 1));
+    const messages = [...diffSnapshots(undefined, services(MESSAGE_OBJECTS * 2 + 1))];
     const results = messages.map((message) => receiver.apply(message)?.services.size);
     expect(results).to.deep.equal([undefined, undefined, MESSAGE_OBJECTS * 2 + 1]);
     expect(messages.map(({ changes }) => changes.length)).to.deep.equal([MESSAGE_OBJECTS, MESSAGE_OBJECTS, 1]);
   });
 
   it("stay under the size of a message, unless one object is larger", () => {
-    const messages = diffSnapshots(undefined, services(200, { note: "x".repeat(10_000) }));
+    const messages = [...diffSnapshots(undefined, services(200, { note: "x".repeat(10_000) }))];
     expect(messages.length).to.be.greaterThan(200 / (MESSAGE_BYTES / 20_000));
-    const huge = diffSnapshots(undefined, services(2, { note: "x".repeat(MESSAGE_BYTES) }));
+    const huge = [...diffSnapshots(undefined, services(2, { note: "x".repeat(MESSAGE_BYTES) }))];
     expect(huge.map(({ changes }) => changes.length)).to.deep.equal([1, 1]);
   });
 
   it("forget what was there before a complete snapshot", () => {
     const receiver = new SnapshotReceiver();
     for (const message of diffSnapshots(undefined, services(3))) receiver.apply(message);
-    const [only] = diffSnapshots(undefined, services(1));
+    const [only] = [...diffSnapshots(undefined, services(1))];
     expect(only && receiver.apply(only)?.services.size).to.equal(1);
   });
 
   it("begin anew when a complete snapshot cuts another short", () => {
     const receiver = new SnapshotReceiver();
-    const [first] = diffSnapshots(undefined, services(MESSAGE_OBJECTS + 1));
+    const [first] = [...diffSnapshots(undefined, services(MESSAGE_OBJECTS + 1))];
     if (first !== undefined) receiver.apply(first);
-    const [only] = diffSnapshots(undefined, services(1));
+    const [only] = [...diffSnapshots(undefined, services(1))];
     expect(only && receiver.apply(only)?.services.size).to.equal(1);
   });
 
   it("leave every kind without changes as it is, and say which Services have changed in place", () => {
     const receiver = new SnapshotReceiver();
-    const [before] = diffSnapshots(undefined, services(2)).map((message) => receiver.apply(message));
+    const [before] = [...diffSnapshots(undefined, services(2))].map((message) => receiver.apply(message));
     expect(receiver.changed, "a complete snapshot may change anything").to.equal(undefined);
-    const [after] = diffSnapshots(services(2), services(3)).map((message) => receiver.apply(message));
+    const [after] = [...diffSnapshots(services(2), services(3))].map((message) => receiver.apply(message));
     expect(after?.services.size).to.equal(3);
     expect(after?.services).to.equal(before?.services);
     expect([...(receiver.changed?.services ?? [])]).to.deep.equal([...services(3).services.keys()].slice(2));

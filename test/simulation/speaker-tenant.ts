@@ -129,7 +129,7 @@ class SpeakerTenant implements Tenant {
 
   /** Objects arrive in another order at every node: the order may mean nothing. */
   applySnapshot(snapshot: ClusterSnapshot): void {
-    const messages = diffSnapshots(this.#snapshot, inAnotherOrder(snapshot, this.#ports.random));
+    const messages = [...diffSnapshots(this.#snapshot, inAnotherOrder(snapshot, this.#ports.random))];
     this.#snapshot = snapshot;
     this.#changedMs = this.#ports.clock.nowMs();
     for (const message of messages) {

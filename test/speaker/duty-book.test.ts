@@ -87,4 +87,33 @@ describe("DutyBook", () => {
     );
     expect(duties, "a run without duties proves nothing").to.be.above(100);
   });
+
+  it("names a member that comes back in the claims of what it led, some in a turn", () => {
+    const book = new DutyBook();
+    const leadership = new LeadershipBook();
+    const rest = { self: "n1", incarnation: 1, ownLabels: {}, wasReplaced: false, isReady: true };
+    const whole = { ...rest, answering: new Set<Ip>(), leadership: leadership.byIp, ours: new Set<string>() };
+    const groups = GROUPS.slice(0, 3);
+    const before = decide(groups, view([member("n2")]));
+    const after = decide(groups, view([member("n1")]));
+    for (const changes of [
+      { gone: [], come: before },
+      { gone: before, come: after },
+    ]) {
+      leadership.follow(changes, 0);
+      book.follow(changes, whole, 0);
+    }
+    const returned = { ...whole, ours: new Set(["n2"]) };
+    const nothing = { gone: [], come: [] };
+    expect(book.follow(nothing, returned, 0).changes).to.deep.equal(nothing);
+    const claimed: Duty[] = [];
+    for (let turn = 0; turn < groups.length; turn++) {
+      expect(book.isDone).to.equal(false);
+      claimed.push(...book.follow(nothing, returned, 1).changes.come);
+    }
+    expect(book.isDone).to.equal(true);
+    expect(claimed.map(({ ip: address, previousLeader }) => `${address} ${previousLeader}`)).to.have.members(
+      ADDRESSES.map((address) => `${address} n2`),
+    );
+  });
 });

@@ -27,13 +27,12 @@ export function heldResourceReader(
   reader: ResourceReader,
   remembered: (identity: ObjectIdentity) => SnapshotChange | undefined = () => undefined,
 ): ReadValue<HeldResource> {
-  return (raw, identity, last) => {
+  return (raw, identity, last, storeKey) => {
     // Items of a list carry neither, and metadata alone says another kind.
     const value = { ...(kind.kept.of(raw) as object), apiVersion: kind.apiVersion, kind: kind.kind };
     const spec = fieldOf(value, "spec");
     if (reader.kind === "services" && fieldOf(spec, "type") !== "LoadBalancer") return NOTHING;
-    const { namespace, name } = identity;
-    const key = reader.isKeyedByNamespace ? `${namespace}/${name}` : name;
+    const key = reader.isKeyedByNamespace ? storeKey : identity.name;
     const { change, fault } = readResource(reader, value, key);
     const remarks = remarksOf(reader, titleOf(kind.kind, identity), value);
     if (fault === undefined) return { ...counting(change), ...entriesOf(reader, spec), ...remarks };

@@ -8,8 +8,11 @@ export interface StoredObject<Value> {
   readonly value: Value;
 }
 
-/** From an object as it was received. `last`: what the same object (by uid) was read as before. */
-export type ReadValue<Value> = (raw: unknown, identity: ObjectIdentity, last: Value | undefined) => Value;
+/**
+ * From an object as it was received. `last`: what the same object (by uid) was read as before. `key`: name, or `namespace/name`; the
+ * store's own, because thousands of them that are made twice take megabytes.
+ */
+export type ReadValue<Value> = (raw: unknown, identity: ObjectIdentity, last: Value | undefined, key: string) => Value;
 
 export class ObjectStore<Value> {
   readonly #read: ReadValue<Value>;
@@ -35,8 +38,8 @@ export class ObjectStore<Value> {
 
   /** An item of a list under way. */
   stage(raw: unknown): void {
-    const stored = this.#stored(raw);
-    if (stored !== undefined) this.#staged.set(keyOf(stored.identity), stored);
+    const read = this.#readObject(raw);
+    if (read !== undefined) this.#staged.set(read.key, read.object);
   }
 
   discard(): void {
@@ -58,13 +61,13 @@ export class ObjectStore<Value> {
 
   /** Whether it is another value now. */
   apply(raw: unknown): boolean {
-    const stored = this.#stored(raw);
-    if (stored === undefined) return false;
-    const key = keyOf(stored.identity);
+    const read = this.#readObject(raw);
+    if (read === undefined) return false;
+    const { key, object } = read;
     const before = this.#objects.get(key);
-    this.#objects.set(key, stored);
+    this.#objects.set(key, object);
     this.#changed?.add(key);
-    return before === undefined || before.value !== stored.value;
+    return before === undefined || before.value !== object.value;
   }
 
   /** Whether it was there. */
@@ -77,20 +80,22 @@ export class ObjectStore<Value> {
   }
 
   /** A value that is equal to the last one is the last one, so that readers tell by identity what changed. */
-  #stored(raw: unknown): StoredObject<Value> | undefined {
+  #readObject(raw: unknown): { readonly key: string; readonly object: StoredObject<Value> } | undefined {
     const identity = identityOf(raw);
     if (identity === undefined) return undefined;
-    const known = this.#objects.get(keyOf(identity));
+    const key = keyOf(identity);
+    const known = this.#objects.get(key);
     const isSame = known !== undefined && known.identity.uid === identity.uid;
-    if (isSame && known.identity.resourceVersion === identity.resourceVersion) return known;
-    const value = this.#read(raw, identity, isSame ? known.value : undefined);
-    if (known === undefined || !isDeepStrictEqual(known.value, value)) return { identity, value };
-    return { identity, value: known.value };
+    if (isSame && known.identity.resourceVersion === identity.resourceVersion) return { key, object: known };
+    const value = this.#read(raw, identity, isSame ? known.value : undefined, key);
+    const isAsBefore = known !== undefined && isDeepStrictEqual(known.value, value);
+    return { key, object: { identity, value: isAsBefore ? known.value : value } };
   }
 }
 
 function keyOf({ namespace, name }: ObjectIdentity): string {
-  return namespace === "" ? name : `${namespace}/${name}`;
+  // Joined, it is one text; a template's would be kept in its parts.
+  return namespace === "" ? name : [namespace, name].join("/");
 }
 
 /** Undefined for what is no object of the API: a server gives all of these. */
