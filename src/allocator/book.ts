@@ -23,6 +23,7 @@ export interface AddressClash {
 /** What a decision may ask of the book. */
 export interface BookView {
   readonly used: AddressSet;
+  /** The oldest first. */
   holdersOf(ip: Ip): readonly Holder[];
   /** Addresses of which some holder has this key and policy, and none of these with one of the ports, in no order. */
   sharedBy(sharing: Sharing): Iterable<Ip>;
@@ -31,7 +32,7 @@ export interface BookView {
 export class Book implements BookView {
   readonly used: AddressSet;
   readonly #holders = new Map<ServiceKey, Holder>();
-  readonly #byAddress = new Map<Ip, Holder[]>();
+  readonly #byAddress = new Map<Ip, readonly Holder[]>();
   /** By key and policy; and by key, policy and port. */
   readonly #byGroup = new Map<string, Set<Ip>>();
 
@@ -66,8 +67,8 @@ export class Book implements BookView {
     this.#holders.set(holder.key, holder);
     for (const ip of holder.addresses) {
       const others = this.#byAddress.get(ip);
-      if (others === undefined) this.#byAddress.set(ip, [holder]);
-      else others.push(holder);
+      // In order of age: what is said of holders must not depend on who came to be known first.
+      this.#byAddress.set(ip, others === undefined ? [holder] : [...others, holder].toSorted(compareAge));
       this.used.add(ip);
       for (const name of groupsOf(holder)) addTo(this.#byGroup, name, ip);
     }
@@ -108,7 +109,7 @@ export function olderClashesOn(address: Ip, own: Age, sharing: Sharing, book: Bo
   const older = book.holdersOf(address).filter((holder) => holder.key !== own.key && compareAge(holder, own) < 0);
   if (older.length === 0) return [];
   const rightful: Holder[] = [];
-  for (const holder of older.toSorted(compareAge)) {
+  for (const holder of older) {
     if (clashesWith(address, holder.sharing, rightful).length === 0) rightful.push(holder);
   }
   return clashesWith(address, sharing, rightful);

@@ -210,4 +210,15 @@ describe("who waits for an address that others share", () => {
     expect(stands.addresses("default/c")).to.deep.equal(["192.0.2.2"]);
     expect(sentence()).to.contain("default/b").and.contain("default/c");
   });
+
+  it("is told of them in order of age, whoever came to be known first: a restart has nothing else to say", () => {
+    const stands = rig(pool("a", ["192.0.2.0/30"]));
+    const foreign = { loadBalancerClass: "example.org/x" };
+    stands.putWhole(sharer("old", "", TCP_80, {}, { ...HOLDS, createdAt: "2026-01-03T00:00:00Z" })).settle();
+    stands.putWhole(sharer("new", "", TCP_80, foreign, { ...HOLDS, createdAt: "2026-01-06T00:00:00Z" })).settle();
+    stands.put(sharer("w", "", TCP_80, {}, { ...ASKS, createdAt: "2026-01-05T00:00:00Z" })).settle();
+    expect(stands.services.get("default/w")?.condition?.message).to.contain("in use by default/old, default/new:");
+    const { writes } = stands;
+    expect(stands.start().settle().writes).to.equal(writes);
+  });
 });
