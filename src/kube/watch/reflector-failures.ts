@@ -9,7 +9,13 @@ import type { Refusal } from "./refusal.ts";
 const HEALTH_MS = 10_000;
 /** A watch that had been open is taken up again within so long, whatever ended it. */
 const REOPEN_MS = 1_000;
-/** What is forbidden is asked for again after so long: roles may be granted while we run. */
+/**
+ * What is forbidden is asked for again after a second, then less and less often, then each minute: a server that has just started
+ * forbids what it has not read the roles for, and roles may be granted while we run. A watch that was never open is asked for each minute
+ * from the first time on: its role grants a list alone, as MetalLB's does of Pods.
+ */
+const FORBIDDEN_FIRST_MS = 1_000;
+const FORBIDDEN_FACTOR = 4;
 const FORBIDDEN_EVERY_MS = 60_000;
 
 export interface Surroundings {
@@ -26,7 +32,7 @@ export function refused(state: ReflectorState, refusal: Refusal, around: Surroun
     case 401:
       return unauthorized(now, around);
     case 403:
-      return wait(now, nowMs + FORBIDDEN_EVERY_MS);
+      return wait({ ...now, failures: now.failures + 1 }, nowMs + forbiddenMs(now));
     case 404:
       // Watched and gone: a list says whether the kind is.
       if (now.phase.kind === "watching") return listAnew(now, around);
@@ -95,6 +101,13 @@ function backOff(state: ReflectorState, { nowMs, random }: Surroundings, atLeast
   const failures = state.failures + 1;
   const delayMs = Math.max(atLeastMs, backOffMs(failures, random));
   return wait({ ...state, failures }, nowMs + delayMs, placeOf(state));
+}
+
+function forbiddenMs({ phase, reconnects, failures }: ReflectorState): number {
+  const wasNeverOpen = phase.kind === "watching" && phase.openedMs === undefined && reconnects === 0;
+  return wasNeverOpen
+    ? FORBIDDEN_EVERY_MS
+    : Math.min(FORBIDDEN_EVERY_MS, FORBIDDEN_FIRST_MS * FORBIDDEN_FACTOR ** failures);
 }
 
 function placeOf({ phase }: ReflectorState): string | undefined {

@@ -166,7 +166,7 @@ describe("kube: reflector", () => {
         waitsMs: 1_500,
         next: "watch 10",
       },
-      { name: "403: after 60 s, with a list", fail: (m: Machine) => m.refused(403), waitsMs: 60_000, next: "list all" },
+      { name: "403: after 1 s, with a list", fail: (m: Machine) => m.refused(403), waitsMs: 1_000, next: "list all" },
       {
         name: "500: backs off, from where it was",
         fail: (m: Machine) => m.refused(500),
@@ -271,7 +271,7 @@ describe("kube: reflector", () => {
       { name: "no list at all: page one at once", fail: (m: Machine) => m.tell({ kind: "garbage" }), waitsMs: 0 },
       { name: "500", fail: (m: Machine) => m.refused(500), waitsMs: 125 },
       { name: "429", fail: (m: Machine) => m.refused(429, { retryAfterSeconds: 7 }), waitsMs: 7_500 },
-      { name: "403", fail: (m: Machine) => m.refused(403), waitsMs: 60_000 },
+      { name: "403", fail: (m: Machine) => m.refused(403), waitsMs: 1_000 },
       { name: "404", fail: (m: Machine) => m.refused(404), waitsMs: 60_000 },
       {
         name: "a page that breaks off",
@@ -323,6 +323,21 @@ describe("kube: reflector", () => {
     expect(machine.state.lastError).to.be.a("string");
     machine.tell({ kind: "opened" });
     expect(machine.state).to.not.have.property("lastError");
+  });
+
+  it("asks for what stays forbidden less and less often, each minute at last", () => {
+    const machine = new Machine().watching();
+    const waits = Array.from({ length: 5 }, () => machine.refused(403).waited());
+    expect(waits).to.deep.equal([1_000, 4_000, 16_000, 60_000, 60_000]);
+  });
+
+  it("asks for a watch that was never open each minute, with a list", () => {
+    const machine = new Machine().tell({ kind: "start" });
+    for (let time = 0; time < 3; time++) {
+      machine.tell({ kind: "page", resourceVersion: "10" }).refused(403);
+      expect(machine.waited()).to.equal(60_000);
+      expect(machine.did).to.deep.equal(["discard", "list all"]);
+    }
   });
 
   it("counts reconnects and full lists after the first", () => {
