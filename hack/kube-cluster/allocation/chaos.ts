@@ -67,12 +67,15 @@ export interface Chaos {
   readonly offences: string;
 }
 
-/** @param kinds in this order, over and over */
-export async function runChaos(
-  cluster: Cluster,
-  durationMs: number,
-  kinds: readonly Deed["kind"][] = KINDS,
-): Promise<Chaos> {
+export interface ChaosPlan {
+  readonly durationMs: number;
+  /** In this order, over and over. */
+  readonly kinds?: readonly Deed["kind"][];
+  /** From deed to deed: long enough for what the deed before needs. */
+  readonly intervalMs?: number;
+}
+
+export async function runChaos(cluster: Cluster, plan: ChaosPlan): Promise<Chaos> {
   const api = await openApiServer({ kubeconfig: machineKubeconfig(cluster), userAgent: "drill" });
   const load = new ServiceLoad(api);
   try {
@@ -82,7 +85,7 @@ export async function runChaos(
     await waitForLeader(cluster);
     const fromMs = Date.now();
     load.start();
-    const deeds = await doDeeds(cluster, fromMs + durationMs, kinds);
+    const deeds = await doDeeds(cluster, fromMs, plan);
     await load.stop();
     // Who is still without has waited for long enough by then.
     await until("every Service has an address", SETTLE, async () => {
@@ -131,7 +134,7 @@ export async function runChaos(
 
 /** Prints each succession and the figures, or one line of JSON. */
 export async function chaosDrill(cluster: Cluster, minutes: number, isJson: boolean): Promise<void> {
-  const { figures, successions, offences } = await runChaos(cluster, minutes * 60_000);
+  const { figures, successions, offences } = await runChaos(cluster, { durationMs: minutes * 60_000 });
   const nodes = cluster.topology.nodes.length;
   if (isJson) {
     process.stdout.write(`${JSON.stringify({ drill: "controller-chaos", run: 1, nodes, minutes, ...figures })}\n`);
@@ -150,12 +153,14 @@ ${doubleAllocations} double allocations, ${lostAddresses} lost addresses
 `);
 }
 
-async function doDeeds(cluster: Cluster, endMs: number, kinds: readonly Deed["kind"][]): Promise<readonly Deed[]> {
+async function doDeeds(cluster: Cluster, fromMs: number, plan: ChaosPlan): Promise<readonly Deed[]> {
+  const { durationMs, kinds = KINDS, intervalMs = DEED_INTERVAL_MS } = plan;
+  const endMs = fromMs + durationMs;
   const deeds: Deed[] = [];
   const undoing: Promise<void>[] = [];
   await sleep(FIRST_DEED_MS);
   for (let number = 0; Date.now() + SPELL_MS < endMs; number++) {
-    const nextMs = Date.now() + DEED_INTERVAL_MS;
+    const nextMs = Date.now() + intervalMs;
     const kind = kinds[number % kinds.length] ?? "kill";
     const leader = await waitForLeader(cluster);
     deeds.push({ kind, atMs: Date.now(), pod: leader.pod });
