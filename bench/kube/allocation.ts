@@ -16,6 +16,8 @@ import { ControlPlane } from "../../test/support/control-plane.ts";
 import { forEach } from "./large-cluster.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bundle/arpeggio-controller.js");
+/** As in the image. */
+const NODE_OPTIONS = (process.env["NODE_FLAGS"] ?? "--max-semi-space-size=2").split(" ");
 const NAMESPACE = "metallb-system";
 const POLL_MS = 250;
 const STILL_MS = 10_000;
@@ -39,7 +41,7 @@ class Controller {
       "--port=0",
       "--log-level=info",
     ];
-    this.child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ["ignore", "ignore", "pipe"] });
+    this.child = spawn(process.execPath, [...NODE_OPTIONS, PROGRAM, ...words], { stdio: ["ignore", "ignore", "pipe"] });
     this.child.stderr?.on("data", (part: Buffer) => (this.#lines += part.toString()));
   }
 
@@ -65,9 +67,11 @@ class Controller {
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   }
 
-  residentMebibytes(): string {
+  residentText(): string {
     const status = readFileSync(`/proc/${this.child.pid}/status`, "utf8");
-    return (Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) / 1_024).toFixed(0);
+    const mebibytes = (field: string): string =>
+      (Number(new RegExp(`^${field}:\\s*(\\d+) kB$`, "m").exec(status)?.[1]) / 1_024).toFixed(0);
+    return `${mebibytes("VmRSS")} MiB resident, ${mebibytes("VmHWM")} at most`;
   }
 
   async end(): Promise<void> {
@@ -143,7 +147,7 @@ try {
   const cpu = first.processorSeconds() - cpuBefore;
   say(
     `from none to all: ${took.toFixed(1)} s, ${written} writes (each waiting Service is marked once first), ${(written / took).toFixed(0)} writes/s, ` +
-      `${cpu.toFixed(1)} s of processor time, ${((cpu * 1_000) / written).toFixed(2)} ms a write, ${first.residentMebibytes()} MiB resident`,
+      `${cpu.toFixed(1)} s of processor time, ${((cpu * 1_000) / written).toFixed(2)} ms a write, ${first.residentText()}`,
   );
   await first.end();
 
@@ -155,7 +159,7 @@ try {
   const after = await second.status();
   say(
     `restart with ${after.services.allocated} allocated: listens after ${seconds(startedMs)} s, ready after ${seconds(readyMs)} s, leads after ` +
-      `${seconds(againMs)} s, ${after.writes?.services.written} writes of Services, ${second.processorSeconds().toFixed(1)} s of processor time`,
+      `${seconds(againMs)} s, ${after.writes?.services.written} writes of Services, ${second.processorSeconds().toFixed(1)} s of processor time, ${second.residentText()}`,
   );
   api.close();
 } finally {

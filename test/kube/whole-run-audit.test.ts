@@ -12,7 +12,6 @@ import { useCluster } from "../support/kube.ts";
 
 /** Read again when somebody else has written in between, which no test can be sure of. */
 const ONLY_AFTER_CONFLICTS: readonly string[] = [
-  "arpeggio-controller: get services",
   "arpeggio-controller: get configurationstates (metallb.io) in metallb-system",
 ];
 

@@ -8,7 +8,7 @@ const VALUES = { VERSION: "1.2.3", REVISION: "0123abcd" };
 
 const ENTRYPOINTS = {
   speaker: ["/usr/bin/node", "--max-semi-space-size=2", "/app/speaker.js"],
-  controller: ["/usr/bin/node", "/app/controller.js"],
+  controller: ["/usr/bin/node", "--max-semi-space-size=2", "/app/controller.js"],
 };
 
 for (const [program, entrypoint] of Object.entries(ENTRYPOINTS)) {

@@ -21,6 +21,9 @@ const TWO_PORTS = {
   },
 };
 const LABELS = { metadata: { labels: { "drill.example.org/changed": "yes" } } };
+/** So often somebody else writes a new Service, one after the other, while its addresses are written: some of those writes are answered 409. */
+const MEDDLINGS = 5;
+const meddling = (turn: number): object => ({ metadata: { labels: { "drill.example.org/turn": String(turn) } } });
 const CLUSTER_IP = { spec: { type: "ClusterIP" } };
 const LOAD_BALANCER = { spec: { type: "LoadBalancer", allocateLoadBalancerNodePorts: false } };
 
@@ -75,6 +78,7 @@ export class ServiceLoad {
   async #create(number: number): Promise<void> {
     this.#there.add(nameOf(number));
     await makeService(this.#api, nameOf(number), FAMILIES[number % FAMILIES.length] ?? "both");
+    for (let turn = 0; turn < MEDDLINGS; turn++) await patchService(this.#api, nameOf(number), meddling(turn));
     this.created++;
   }
 
