@@ -10,7 +10,8 @@ const SLOW_VERDICT_MS = 3_800;
 interface Case {
   readonly firstMs: number;
   readonly accusers: Set<string>;
-  isJudged: boolean;
+  /** Who declared it dead. */
+  readonly judges: Set<string>;
 }
 
 export class VerdictChecker implements Witness {
@@ -34,23 +35,27 @@ export class VerdictChecker implements Witness {
     for (const [key, known] of this.#cases) {
       if (!isOf(key)) continue;
       this.#cases.delete(key);
-      if (!known.isJudged) this.#before.set(key, known);
+      this.#before.set(key, known);
     }
   }
 
   datagram(atMs: number, sender: string, _to: Endpoint, bytes: Uint8Array): void {
     for (const { kind, node, incarnation, from } of accusationsIn(bytes)) {
       const key = `${node} ${incarnation}`;
-      const known = this.#cases.get(key) ?? { firstMs: atMs, accusers: new Set<string>(), isJudged: false };
+      const known = this.#cases.get(key) ?? { firstMs: atMs, accusers: new Set<string>(), judges: new Set<string>() };
       this.#cases.set(key, known);
       if (kind === "suspect") {
         known.accusers.add(from);
         this.#findings.count("12 accusation");
         continue;
       }
-      if (known.isJudged || from === node) continue;
-      known.isJudged = true;
-      const firstMs = this.#before.get(key)?.firstMs ?? known.firstMs;
+      const before = this.#before.get(key);
+      // Of the process before: one that stood still since then says it again when it wakes.
+      if (from === node || before?.judges.has(from) === true) continue;
+      const isKnown = known.judges.size > 0;
+      known.judges.add(from);
+      if (isKnown) continue;
+      const firstMs = before?.judges.size === 0 ? before.firstMs : known.firstMs;
       this.#before.delete(key);
       if (atMs - firstMs >= SLOW_VERDICT_MS) continue;
       this.#findings.count("12 fast verdict");
