@@ -5,11 +5,15 @@ import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
 import { OverlapChecker } from "./check-overlap.ts";
 import { PlannedMoveChecker } from "./check-planned.ts";
+import { RateChecker } from "./check-rates.ts";
 import { SilenceChecker } from "./check-silence.ts";
 import { SteadyChecker } from "./check-steady.ts";
+import { TruthChecker } from "./check-truth.ts";
+import { UnitChecker } from "./check-units.ts";
 import { VerdictChecker } from "./check-verdicts.ts";
 import { ViewChecker } from "./check-views.ts";
 import { WireOrderChecker } from "./check-wire.ts";
+import { WordChecker } from "./check-words.ts";
 import { FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
 import { claimsIn, isUserMessage } from "./user-messages.ts";
 import type { Findings } from "./witness.ts";
@@ -62,6 +66,14 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
   const overlap = new OverlapChecker(() => world.calm.connectedFromMs(), findings);
   world.witnesses.push(leader, views, silence, wire, overlap);
   world.witnesses.push(new VerdictChecker(world.machines, findings), new FenceChecker(world.machines, findings));
+  const isSettled = () => (settledFromMs() ?? Number.POSITIVE_INFINITY) <= world.clock.nowMs();
+  const { machines } = world;
+  world.witnesses.push(
+    new WordChecker(machines, findings),
+    new RateChecker({ machines, isSettled }, findings),
+    new TruthChecker({ machines, addresses: new Set(world.addresses), isSettled }, findings),
+    new UnitChecker({ machines, snapshot: () => world.snapshot }, findings),
+  );
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
   const { judges } = scenario;
   if (judges === 4) {

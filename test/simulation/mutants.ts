@@ -9,6 +9,7 @@ import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
+import { RULE_MUTANTS } from "./mutants-rules.ts";
 import { claimsIn } from "./user-messages.ts";
 
 export interface Mutant {
@@ -232,4 +233,5 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   ...FAILOVER_MUTANTS,
+  ...RULE_MUTANTS,
 ];

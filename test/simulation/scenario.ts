@@ -5,6 +5,7 @@ import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cl
 import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
 import { clockFault, crashFault, freezeFault, mildStallFault, stallFault, terminateFault } from "./faults-process.ts";
+import { floodFault, garbageFault } from "./faults-strangers.ts";
 import type { PlanLimits } from "./world-plan.ts";
 
 export interface Scenario {
@@ -40,7 +41,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "crash",
     limits: SMALL,
-    faults: [crashFault, crashFault, freezeFault, stallFault, terminateFault([0, 2_000, 10_000])],
+    faults: [crashFault, crashFault, freezeFault, stallFault, garbageFault, terminateFault([0, 2_000, 10_000])],
     mostFaults: 4,
     isPlannedOnly: false,
     activeMs: 30_000,
@@ -68,6 +69,8 @@ export const SCENARIOS: readonly Scenario[] = [
       lossFault,
       burstLossFault,
       reorderFault,
+      garbageFault,
+      floodFault,
       cutFault,
       crashFault,
       freezeFault,

@@ -3,6 +3,7 @@
 import { type LastRun, pastTroublesOf, troublesAtStart } from "../../speaker/run-record.ts";
 import { Speaker } from "../../speaker/speaker.ts";
 import type { PastTrouble, SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
+import { electedFields } from "../../speaker/status-view.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
 import type { Derived } from "../../src/desired/group.ts";
@@ -12,9 +13,10 @@ import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
+import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, revisionOf } from "./cluster.ts";
 import type { Mutant } from "./mutants.ts";
-import type { HeldDecision, OwnFlags, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
+import type { HeldDecision, OwnFlags, SaidOfAddress, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
 import { WORLD_TIMING } from "./user-messages.ts";
 
 const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
@@ -107,6 +109,8 @@ class RunMemory {
 class SpeakerTenant implements Tenant {
   readonly #speaker: Speaker;
   readonly #ports: TenantPorts;
+  /** Of its own: how often objects come shifts nothing else of a story. */
+  readonly #order: SeededRandom;
   /** As the wire thread puts it together: its snapshot is changed in place. */
   readonly #receiver = new SnapshotReceiver();
   #snapshot: ClusterSnapshot | undefined;
@@ -117,6 +121,7 @@ class SpeakerTenant implements Tenant {
   constructor(speaker: Speaker, ports: TenantPorts) {
     this.#speaker = speaker;
     this.#ports = ports;
+    this.#order = new SeededRandom(ports.random.below(0xffff_ffff));
   }
 
   setLinks(...links: Parameters<Tenant["setLinks"]>): void {
@@ -129,7 +134,7 @@ class SpeakerTenant implements Tenant {
 
   /** Objects arrive in another order at every node: the order may mean nothing. */
   applySnapshot(snapshot: ClusterSnapshot): void {
-    const messages = [...diffSnapshots(this.#snapshot, inAnotherOrder(snapshot, this.#ports.random))];
+    const messages = [...diffSnapshots(this.#snapshot, inAnotherOrder(snapshot, this.#order))];
     this.#snapshot = snapshot;
     this.#changedMs = this.#ports.clock.nowMs();
     for (const message of messages) {
@@ -157,6 +162,13 @@ class SpeakerTenant implements Tenant {
       isDamped: flags.includes("damped"),
       returningLinks: council.links(nowMs).flatMap(({ link, isReturning }) => (isReturning ? [link.index] : [])),
     };
+  }
+
+  saysOf(ip: Ip): SaidOfAddress | undefined {
+    const nowMs = this.#ports.clock.nowMs();
+    if (this.#speaker.fence.isMute) return undefined;
+    const context = { nodeName: this.#ports.name, nowMs, startedMs: nowMs, linkProblems: new Map(), isoOf: () => "" };
+    return electedFields(this.#speaker, ip, context);
   }
 
   view(): TenantView {
@@ -250,6 +262,7 @@ function heldDecision(decision: Decision): HeldDecision {
     leader,
     reason,
     candidates: candidates.map(({ node }) => node),
+    tiers: candidates.map(({ node, tier }) => ({ node, tier })),
     whole: JSON.stringify(whole),
   };
   HELD.set(decision, held);

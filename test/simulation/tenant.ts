@@ -16,6 +16,7 @@ export interface HeldDecision {
   readonly reason: string;
   /** Best first. */
   readonly candidates: readonly string[];
+  readonly tiers: readonly { readonly node: string; readonly tier: number }[];
   /** Everything that D3 makes of the inputs, as one comparable text. */
   readonly whole: string;
 }
@@ -38,6 +39,11 @@ export interface OwnFlags {
   readonly returningLinks: readonly number[];
 }
 
+export interface SaidOfAddress {
+  readonly state: string;
+  readonly leader?: string | undefined;
+}
+
 /** What a speaker says of itself. Claims to be checked, never evidence of what the wire does. */
 export interface TenantView extends OwnFlags {
   readonly incarnation: number;
@@ -55,6 +61,8 @@ export interface Tenant {
   /** SIGTERM; `TenantPorts.exited` is called when the process ends by itself. */
   leave(): void;
   flags(): OwnFlags;
+  /** What `/status` says of an address; undefined while nothing is decided about it, or its wire is mute. */
+  saysOf(ip: Ip): SaidOfAddress | undefined;
   view(): TenantView;
   /** The process was ended from outside; nothing of it may run any more. */
   close(): void;

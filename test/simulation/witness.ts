@@ -61,8 +61,12 @@ export class Findings {
     this.#only = only;
   }
 
+  judges(invariant: number): boolean {
+    return this.#only === undefined || this.#only === invariant;
+  }
+
   violated(invariant: number, atMs: number, evidence: string): void {
-    if (this.#only === undefined || this.#only === invariant) throw new Violation(invariant, atMs, evidence);
+    if (this.judges(invariant)) throw new Violation(invariant, atMs, evidence);
   }
 
   count(rule: string): void {

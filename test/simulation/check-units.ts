@@ -1,0 +1,45 @@
+/** Invariant 27: both families of a Service, and all Services on one address, have one leader in the eyes of every node. */
+import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import type { Ip } from "../../src/net/ip.ts";
+import type { Machine } from "./machine.ts";
+import type { HeldDecision } from "./tenant.ts";
+import type { Findings, Witness } from "./witness.ts";
+
+export interface UnitRules {
+  readonly machines: readonly Machine[];
+  readonly snapshot: () => ClusterSnapshot;
+}
+
+export class UnitChecker implements Witness {
+  readonly #rules: UnitRules;
+  readonly #findings: Findings;
+  readonly #judged = new WeakMap<readonly HeldDecision[], string>();
+
+  constructor(rules: UnitRules, findings: Findings) {
+    this.#rules = rules;
+    this.#findings = findings;
+  }
+
+  looked(atMs: number): void {
+    for (const machine of this.#rules.machines) {
+      const view = machine.isAwake ? machine.tenant?.view() : undefined;
+      if (view === undefined || this.#judged.has(view.decisions)) continue;
+      this.#judged.set(view.decisions, machine.name);
+      this.#judge(atMs, machine.name, view.decisions);
+    }
+  }
+
+  #judge(atMs: number, name: string, decisions: readonly HeldDecision[]): void {
+    const leaderOf = new Map<Ip, string>();
+    for (const { addresses, leader } of decisions) for (const ip of addresses) leaderOf.set(ip, leader ?? "nobody");
+    // Services that share an address are bound by it; so the families of each are enough.
+    for (const [key, { addresses }] of this.#rules.snapshot().services) {
+      const decided = addresses.filter((ip) => leaderOf.has(ip as Ip));
+      const leaders = new Set(decided.map((ip) => leaderOf.get(ip as Ip)));
+      if (decided.length > 1) this.#findings.count("27 both families");
+      if (leaders.size > 1) {
+        this.#findings.violated(27, atMs, `${name} holds ${[...leaders].join(" and ")} for leaders of ${key}`);
+      }
+    }
+  }
+}
