@@ -15,6 +15,8 @@ export interface Lab {
 
 /** dist/hack/netlab → the repository. */
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
+/** As speaker/Dockerfile has it, where it says why. */
+export const SPEAKER_HEAP = ["--max-semi-space-size=2", "--initial-old-space-size=64", "--heap-growing-percent=40"];
 /** What `npm run bundle` makes. */
 export const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
 const CONTROLLER_BUNDLE = join(REPOSITORY, "dist/bundle/arpeggio-controller.js");
@@ -97,7 +99,7 @@ export function startSpeaker(lab: Lab, node: Host): void {
   const peers = lab.topology.nodes.filter(({ name }) => name !== node.name).map(({ ipv4 }) => ipv4);
   const argv = [
     process.execPath,
-    "--max-semi-space-size=2",
+    ...SPEAKER_HEAP,
     SPEAKER_BUNDLE,
     `--source=files:${manifestFolder(lab, node)}`,
     `--node-name=${node.name}`,

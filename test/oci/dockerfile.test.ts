@@ -1,13 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { SPEAKER_HEAP } from "../../hack/netlab/lab.ts";
 import { parseDockerfile } from "../../hack/oci/dockerfile.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const VALUES = { VERSION: "1.2.3", REVISION: "0123abcd" };
 
 const ENTRYPOINTS = {
-  speaker: ["/usr/bin/node", "--max-semi-space-size=2", "/app/speaker.js"],
+  speaker: ["/usr/bin/node", ...SPEAKER_HEAP, "/app/speaker.js"],
   controller: ["/usr/bin/node", "--max-semi-space-size=2", "/app/controller.js"],
 };
 
