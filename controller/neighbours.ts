@@ -119,10 +119,10 @@ export class Neighbours implements Gate {
     this.#webhook?.lookNow();
   }
 
-  /** Whoever holds the Lease says it. */
+  /** Whoever holds the Lease says it. One that has just won it says all, what was read in the same moment with the rest. */
   #say({ name, uid }: NeighbourPod): void {
     const { isHolder, say } = this.#ports;
-    if (!isHolder()) return;
+    if (!isHolder() || !this.#wasHolder) return;
     say({ apiVersion: "v1", kind: "Pod", namespace: this.#options.namespace, name, uid }, otherAllocatorText());
   }
 }

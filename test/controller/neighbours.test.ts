@@ -97,6 +97,15 @@ describe("Neighbours", () => {
     neighbours.close();
   });
 
+  it("says so once, too, when the Lease is won before the Pods are read", () => {
+    const neighbours = start();
+    pods = new Map([["controller-1", METALLB]]);
+    neighbours.whenRead(PODS);
+    neighbours.whenRead(PODS);
+    expect(said).to.deep.equal(["otherAllocatorRunning Pod metallb-system/controller-1 uid-1"]);
+    neighbours.close();
+  });
+
   it("makes the Secret when the Lease is won", async () => {
     isHolder = false;
     const neighbours = start();
