@@ -70,8 +70,23 @@ export const DECISION_REASONS = [
 ] as const;
 export type DecisionReason = (typeof DECISION_REASONS)[number];
 
-export const ADDRESS_REASONS = [...DECISION_REASONS, ...NO_GROUP_REASONS] as const;
-export type AddressReason = DecisionReason | NoGroupReason;
+/** orphan: another node is elected, does not lead it in its own eyes, and this node, the next in rank, has taken it. */
+export const ADDRESS_REASONS = [...DECISION_REASONS, ...NO_GROUP_REASONS, "orphan"] as const;
+export type AddressReason = (typeof ADDRESS_REASONS)[number];
+
+/**
+ * Why a node does not lead an address that others take it for the leader of, as it says itself. no-link: it is the leader, and has no
+ * link to answer on. silent: it says nothing, and nor does the address.
+ */
+export const LEAD_REASONS = [
+  ...DECISION_REASONS,
+  "other-leader",
+  "unknown-address",
+  "views-differ",
+  "no-link",
+  "silent",
+] as const;
+export type LeadReason = (typeof LEAD_REASONS)[number];
 
 /**
  * What this node does for an address. leading: answers, and is the leader. handing-over: lost a planned election and

@@ -262,6 +262,14 @@ const ViewsDiffer = Type.Object(
   },
 );
 
+const OrphanStatus = Type.Object(
+  {
+    leader: Type.String({ description: "Who is elected, as this node sees it" }),
+    reason: Type.String({ description: "Why that node does not lead it, in its own words; silent: it says nothing" }),
+  },
+  { ...closed, description: "This node has taken the address because who should lead it does not; absent: it has not" },
+);
+
 /** What both documents say of an address. */
 export const addressFields = {
   address: Type.String(),
@@ -271,6 +279,7 @@ export const addressFields = {
   since: Type.String({ format: "date-time", description: "When this leader, or nobody, came to be; ISO 8601, UTC" }),
   previousLeader: Type.Optional(Type.String()),
   viewsDiffer: Type.Optional(ViewsDiffer),
+  orphan: Type.Optional(OrphanStatus),
   requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
   announcementsSent: Type.Optional(
     Type.Integer({ minimum: 0, description: "Unasked-for frames, by this process; absent: none" }),

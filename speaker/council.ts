@@ -171,6 +171,16 @@ export class Council {
     this.#mayAccept = true;
   }
 
+  /** Something beside decisions has changed that the address's duty follows from. */
+  dutyChanged(ip: Ip): void {
+    this.#duties.touch(ip);
+  }
+
+  /** Undefined: no election is about the address. */
+  decisionOf(ip: Ip): Decision | undefined {
+    return this.#duties.decisionOf(ip);
+  }
+
   /** Members that the last decisions were made of. */
   get electors(): readonly MemberView[] {
     return this.#electors;
@@ -276,6 +286,7 @@ export class Council {
   decide(view: {
     readonly incarnation: number;
     readonly answering: ReadonlySet<Ip>;
+    readonly orphans: ReadonlyMap<Ip, unknown>;
     readonly wasReplaced: boolean;
     /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
     readonly isGone: boolean;
@@ -320,6 +331,7 @@ export class Council {
       self,
       incarnation: view.incarnation,
       answering: view.answering,
+      orphans: view.orphans,
       wasReplaced: this.#wasReplaced,
       leadership: this.#leadership.byIp,
       ownLabels: this.ownLabels,

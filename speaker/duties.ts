@@ -1,5 +1,6 @@
 /** From decisions to what this node does on the wire (DESIGN D8). Pure. */
 import type { Duty, DutyBasis } from "../src/announcer/ports.ts";
+import { isSameList } from "../src/base/same-list.ts";
 import { anySelectorMatches, type Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Candidate, Decision } from "../src/election/decision.ts";
@@ -15,10 +16,12 @@ export interface DutyView {
   readonly answering: ReadonlySet<Ip>;
   /** A death verdict about this node was refuted: others have taken over, so nothing is handed over, it stops at once. */
   readonly wasReplaced: boolean;
+  /** Addresses that this node has taken although another leads them in its eyes (DESIGN D9). */
+  readonly orphans: ReadonlyMap<Ip, unknown>;
+  /** Members with a word of their own, alive or suspect: they send and read claims. The same set while they are the same. */
+  readonly ours: ReadonlySet<string>;
   /** Labels of the own Node: an advertisement that does not select this node names no links for it. */
   readonly ownLabels: Labels;
-  /** Members with a word of their own, alive or suspect: they send and read claims. */
-  readonly isOurs: (node: NodeName) => boolean;
 }
 
 /** A decision names its best candidates only; whoever is not among them claims nothing. */
@@ -50,7 +53,10 @@ export function dutiesOf(
 
 export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemory): readonly Duty[] {
   const { leader, second, group } = decision;
-  const concerns = leader === view.self || second === view.self || group.addresses.some((ip) => view.answering.has(ip));
+  const concerns =
+    leader === view.self ||
+    second === view.self ||
+    group.addresses.some((ip) => view.answering.has(ip) || view.orphans.has(ip));
   if (!concerns) return NO_DUTIES;
   const { base, duties: before } = preparedFor(decision, view, memory);
   // Refused (no endpoint, excluded, not selected, no member): an ineligible node stops at once.
@@ -59,12 +65,17 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
   for (const [place, ip] of group.addresses.entries()) {
     const role = roleOf(ip, decision, view);
     if (role === undefined) continue;
-    const previousLeader = role === "lead" ? claimedFrom(ip, view) : undefined;
+    // Whoever may think that it leads what was orphaned is to hear of it.
+    const others = role === "lead" && leader !== view.self ? [...view.ours] : undefined;
+    const previousLeader = role === "lead" ? claimedFrom(ip, decision, view) : undefined;
     const nextLeader = role === "moved" ? leader : undefined;
-    const sendsClaims = nextLeader === undefined ? undefined : view.isOurs(nextLeader);
+    const sendsClaims = nextLeader === undefined ? undefined : view.ours.has(nextLeader);
     const known = before[place];
     const isSame =
-      known?.role === role && known.previousLeader === previousLeader && known.nextLeader?.sendsClaims === sendsClaims;
+      known?.role === role &&
+      known.previousLeader === previousLeader &&
+      known.nextLeader?.sendsClaims === sendsClaims &&
+      isSameList(known.others ?? [], others ?? []);
     const duty: Duty = isSame
       ? known
       : {
@@ -72,6 +83,7 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
           ...base,
           role,
           ...(previousLeader === undefined ? {} : { previousLeader }),
+          ...(others === undefined ? {} : { others }),
           ...(nextLeader === undefined || sendsClaims === undefined
             ? {}
             : { nextLeader: { node: nextLeader, sendsClaims } }),
@@ -84,15 +96,15 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
 }
 
 function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView): Duty["role"] | undefined {
-  if (leader === view.self) return "lead";
+  if (leader === view.self || (leader !== undefined && view.orphans.has(ip))) return "lead";
   if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) return "moved";
   return second === view.self ? "second" : undefined;
 }
 
-/** The previous leader, if it reads claims. */
-function claimedFrom(ip: Ip, { leadership, self, isOurs }: DutyView): NodeName | undefined {
-  const previous = leadership.get(ip)?.previousLeader;
-  return previous !== undefined && previous !== self && isOurs(previous) ? previous : undefined;
+/** Who led before, or should lead, if it reads claims. */
+function claimedFrom(ip: Ip, { leader }: Decision, { leadership, self, ours }: DutyView): NodeName | undefined {
+  const previous = leader === self ? leadership.get(ip)?.previousLeader : leader;
+  return previous !== undefined && previous !== self && ours.has(previous) ? previous : undefined;
 }
 
 function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Prepared {

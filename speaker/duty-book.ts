@@ -5,9 +5,7 @@ import type { Decision } from "../src/election/decision.ts";
 import type { Ip } from "../src/net/ip.ts";
 import { type DutyMemory, type DutyView, dutiesOfOne } from "./duties.ts";
 
-export interface BookView extends Omit<DutyView, "isOurs"> {
-  /** Members with a word of their own, alive or suspect; the same set while they are the same. */
-  readonly ours: ReadonlySet<string>;
+export interface BookView extends DutyView {
   /** Who is not ready has no duty at all. */
   readonly isReady: boolean;
 }
@@ -31,9 +29,13 @@ export class DutyBook {
   readonly #queue = new Set<Decision>();
   #view: BookView | undefined;
 
-  /** This node has begun or ceased to answer for the address. */
+  /** This node has begun or ceased to answer for the address, or has taken or released it. */
   touch(ip: Ip): void {
     this.#touched.add(ip);
+  }
+
+  decisionOf(ip: Ip): Decision | undefined {
+    return this.#decisionOf.get(ip);
   }
 
   /** Every duty follows from the last view. */
@@ -61,13 +63,12 @@ export class DutyBook {
       for (const ip of decision.group.addresses) this.#decisionOf.set(ip, decision);
     }
     const concerned = this.#concerned(decisions.come, view);
-    const dutyView = { ...view, isOurs: (node: string) => view.ours.has(node) };
-    for (const decision of concerned) this.#work(decision, dutyView, changes);
+    for (const decision of concerned) this.#work(decision, view, changes);
     let left = budget;
     for (const decision of this.#queue) {
       if (left <= 0) break;
       left -= DECISION_COST;
-      this.#work(decision, dutyView, changes);
+      this.#work(decision, view, changes);
     }
     return { changes, budgetLeft: left };
   }
@@ -95,18 +96,15 @@ export class DutyBook {
   }
 
   /** Decisions whose duties say whether one of the members reads or sends claims. */
-  #talkingTo(nodes: ReadonlySet<string>, { self, leadership }: BookView): Decision[] {
+  #talkingTo(nodes: ReadonlySet<string>, { self, leadership, orphans }: BookView): Decision[] {
     return [...this.#dutiesOf.keys()].filter(({ leader, group }) => {
-      if (leader === undefined || leader !== self) return leader !== undefined && nodes.has(leader);
+      if (leader === undefined) return false;
+      if (leader !== self) return nodes.has(leader) || group.addresses.some((ip) => orphans.has(ip));
       return group.addresses.some((ip) => nodes.has(leadership.get(ip)?.previousLeader ?? ""));
     });
   }
 
-  #work(
-    decision: Decision,
-    view: BookView & DutyView,
-    changes: { readonly gone: Duty[]; readonly come: Duty[] },
-  ): void {
+  #work(decision: Decision, view: BookView, changes: { readonly gone: Duty[]; readonly come: Duty[] }): void {
     this.#queue.delete(decision);
     const before = this.#dutiesOf.get(decision) ?? NONE;
     const duties = view.isReady ? dutiesOfOne(decision, view, this.#memory) : NONE;

@@ -19,6 +19,9 @@ import { LedBook } from "./led-book.ts";
 import type { KnownMember, MemberViews } from "./member-views.ts";
 import { WatchedPackets } from "./watched-packets.ts";
 
+/** Asked at one time; an answer comes at once or never. */
+const PROBES = 64;
+
 export class LeaderWatch {
   readonly packets: WatchedPackets;
   readonly #self: string;
@@ -27,6 +30,8 @@ export class LeaderWatch {
   readonly #gossip: () => GossipDriver | undefined;
   readonly #questions = new NeighbourQuestions();
   readonly #led = new LedBook();
+  /** The last questions whether a leader answers for an address, the latest last. */
+  readonly #probes = new Map<Ip, NeighbourQuestions>();
   #told = "";
 
   constructor(
@@ -65,10 +70,32 @@ export class LeaderWatch {
     if (frames.length > 0) this.packets.flush();
   }
 
-  hear(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
+  /** Asks the leader's own link for an address, be it watched by this node or not. */
+  probe(leader: string, ip: Ip, nowMs: number): void {
+    const known = this.#members.present().find(({ member }) => member.name === leader);
+    const usable = this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
+    const way = known?.word === undefined ? undefined : wayTo(ip, known.word, usable);
+    if (way === undefined) return;
+    const questions = new NeighbourQuestions();
+    questions.set([{ node: leader, of: "led-address", ip, ...way }]);
+    this.#probes.delete(ip);
+    const [oldest] = this.#probes.size < PROBES ? [] : this.#probes.keys();
+    if (oldest !== undefined) this.#probes.delete(oldest);
+    this.#probes.set(ip, questions);
+    this.#listen(usable);
+    for (const { linkIndex, family, bytes } of questions.framesFor(leader)) this.packets.send(linkIndex, family, bytes);
+    this.packets.flush();
+  }
+
+  /** The address whose leader was asked for it by `probe` and answers in this frame. */
+  hear(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): Ip | undefined {
     const answered = this.#questions.answeredBy(linkIndex, family, frame, vlanTag);
-    if (answered === undefined) return;
-    this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
+    if (answered !== undefined)
+      this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
+    for (const [ip, questions] of this.#probes) {
+      if (questions.answeredBy(linkIndex, family, frame, vlanTag) !== undefined) return ip;
+    }
+    return undefined;
   }
 
   #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {
@@ -93,7 +120,14 @@ export class LeaderWatch {
       .filter(({ member }) => watched.includes(member.name))
       .flatMap((known) => questionsTo(known, this.#led.firstIp(known.member.name), usable));
     this.#questions.set(questions);
-    for (const { link } of usable) this.packets.watch(link.index, this.#questions.addressesOn(link.index));
+    this.#listen(usable);
+  }
+
+  #listen(usable: readonly JudgedLink[]): void {
+    for (const { link } of usable) {
+      const probed = [...this.#probes.values()].flatMap((questions) => questions.addressesOn(link.index));
+      this.packets.watch(link.index, [...this.#questions.addressesOn(link.index), ...probed]);
+    }
   }
 }
 

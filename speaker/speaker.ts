@@ -18,6 +18,7 @@ import { Joining } from "./joining.ts";
 import { LeaderWatch } from "./leader-watch.ts";
 import { Leaving } from "./leaving.ts";
 import { MemberViews } from "./member-views.ts";
+import { OrphanWatch } from "./orphan-watch.ts";
 import { OwnLinks } from "./own-links.ts";
 import { Reporting } from "./reporting.ts";
 import { Reunion } from "./reunion.ts";
@@ -44,6 +45,7 @@ export class Speaker {
   readonly #settling: Settling;
   readonly #fence: FenceGate;
   readonly #watch: LeaderWatch;
+  readonly orphans: OrphanWatch;
   #timer: Timer | undefined;
   #timerMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
@@ -65,6 +67,13 @@ export class Speaker {
       ask: () => askMembers(this.#gossip, this.#members, ports.random),
     });
     this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.#members, ports.packets, () => this.#gossip);
+    this.orphans = new OrphanWatch(settings.nodeName, {
+      council: this.#council,
+      isOurs: (node) => this.#members.isOurs(node),
+      stateOf: (ip) => this.#announcer.addressState(ip),
+      send: (to, messages) => this.#sendMessages(to, messages),
+      probe: (leader, ip, atMs) => this.#watch.probe(leader, ip, atMs),
+    });
     this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.#gossip?.fast?.lastProofMs(name));
     this.#announcer = new AnnouncerDriver({
       nodeName: settings.nodeName,
@@ -139,6 +148,7 @@ export class Speaker {
 
   /** How new the last snapshot is, to compare with other speakers': a revision of the API; 0, as at the start, is not comparable (DESIGN D9). */
   setFreshness(freshness: number): void {
+    this.orphans.setFreshness(freshness);
     this.#announcer.handle({ kind: "freshness", freshness }, this.#enter());
   }
 
@@ -171,7 +181,7 @@ export class Speaker {
   /** One frame from a packet socket; `frame` is valid during the call. */
   receiveFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
     const nowMs = this.#enter();
-    this.#watch.hear(linkIndex, family, frame, vlanTag);
+    this.orphans.held(this.#watch.hear(linkIndex, family, frame, vlanTag));
     this.#announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
     const deadlineMs = this.#announcer.nextDeadlineMs();
     if (deadlineMs !== undefined && deadlineMs < this.#timerMs) this.#arm(nowMs);
@@ -226,9 +236,11 @@ export class Speaker {
         const { from } = news;
         if (from === undefined) return;
         const { messages } = decodeUserMessages(news.payload);
-        const asked = this.#council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : [];
+        const released = this.orphans.hear(from, messages, nowMs);
+        const asked = this.#council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : released;
         if (asked.length > 0) this.#settling.settleFor(new Set(asked), nowMs);
         this.#announcer.handle({ kind: "messages", from, messages }, nowMs);
+        if (!this.#fence.isMute) this.orphans.answer(from, messages);
         return this.#arm(nowMs);
       }
       case "name-conflict":
@@ -256,6 +268,7 @@ export class Speaker {
     const { decisions, duties, changes, budgetLeft } = this.#council.decide({
       incarnation: this.#gossip?.self.incarnation ?? 1,
       answering: this.#answering,
+      orphans: this.orphans.taken,
       wasReplaced,
       isGone: this.#leaving.isGone,
       nowMs,
@@ -272,6 +285,7 @@ export class Speaker {
       this.#announcer.handle({ kind: "rival", node }, nowMs);
     }
     this.#watch.follow(decisions, nowMs);
+    if (this.orphans.follow(decisions, nowMs)) this.#settling.newsCame();
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
     this.#reporting.follow(decisions);
     this.#depart(nowMs);
@@ -324,6 +338,7 @@ export class Speaker {
     if (note.kind === "armed") this.#answering.add(note.ip);
     if (note.kind === "stopped") this.#answering.delete(note.ip);
     if (note.kind === "armed" || note.kind === "stopped") this.#council.answeringChanged(note.ip);
+    this.orphans.noted(note, nowMs);
     if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
   }
 
@@ -345,6 +360,7 @@ export class Speaker {
       this.#council.nextDeadlineMs(nowMs),
       this.#fence.deadlineMs,
       this.#leaving.deadlineMs,
+      this.#fence.isMute ? undefined : this.orphans.deadlineMs(),
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
     return Math.min(deadline ?? Number.POSITIVE_INFINITY, nowMs + HEARTBEAT_INTERVAL_MS);
@@ -372,8 +388,9 @@ export class Speaker {
     const nowMs = this.#enter();
     this.#fence.expire(nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
+    const hasTaken = !this.#fence.isMute && this.orphans.tick(nowMs);
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
-    if (isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
+    if (hasTaken || isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
       this.#settling.settle(nowMs);
     else this.#arm(nowMs);
   }

@@ -186,18 +186,22 @@ export function refusedByIp(
 }
 
 export function electedFields(
-  { council, announcer }: Speaker,
+  { council, announcer, orphans }: Speaker,
   ip: Ip,
-  { isoOf }: StatusContext,
+  { isoOf, nodeName }: StatusContext,
 ): AddressFields | undefined {
   const leadership = council.leadership.get(ip);
   const state = announcer.addressState(ip);
   if (leadership === undefined) return undefined;
-  const { leader, previousLeader, reason, sinceMs } = leadership;
+  const { leader: elected, previousLeader, reason, sinceMs } = leadership;
+  const orphan = orphans.taken.get(ip);
+  const hasTaken = orphan !== undefined && state?.phase === "leading";
+  const leader = hasTaken ? nodeName : elected;
   return {
     address: ip,
     state: phaseOf(state, leader),
-    reason,
+    reason: hasTaken ? "orphan" : reason,
+    ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
     since: isoOf(sinceMs),
     requestsAnswered: state?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),

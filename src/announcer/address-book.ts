@@ -9,6 +9,7 @@ import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
 import { type Claimant, compareClaims, hasComparableFreshness } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
+import { HeardHolders } from "./heard-holders.ts";
 import type {
   AddressPhase,
   AddressState,
@@ -18,6 +19,7 @@ import type {
   Contest,
   Duty,
   HandoverMessage,
+  LeadAnswer,
   LeadQuestion,
   MemberMacs,
   Yielded,
@@ -29,12 +31,17 @@ type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
 /** Claims of a series end 180 ms after its start: one that comes so long after a refusal belongs to a new series. */
 const REFUSAL_MS = 1_000;
 
+/** A claim of one that had none of ours before may be so old. */
+const CONTEST_REFUSAL_MS = 300;
+
 /** What is said to who claims or asks: our claim, "yielded", or nothing yet, because our claim follows when we are armed. */
 type Stand = "leads" | "yields" | "returns";
 
 export class AddressBook {
   /** The addresses by their bytes, for received frames. */
   readonly table = new AddressTable<Address>();
+  /** Who lost a contest for what is led here. */
+  readonly rivals = new Rivals();
   readonly #nodeName: string;
   readonly #addresses = new Map<Ip, Address>();
   readonly #handover: Handover;
@@ -45,7 +52,7 @@ export class AddressBook {
   #nodeOfMac: ReadonlyMap<Mac, string> = new Map();
   #notes: AnnouncerNote[] = [];
   #messages: Outgoing[] = [];
-  readonly #rivals = new Rivals();
+  readonly #holders = new HeardHolders();
   #freshness = 0;
 
   constructor(nodeName: string) {
@@ -74,7 +81,7 @@ export class AddressBook {
 
   #contestOf({ ip, duty, stated }: Address): Contest | undefined {
     const winner = this.#handover.winnerOf(ip);
-    const rivals = this.#rivals.of(ip);
+    const rivals = this.rivals.of(ip);
     if (winner === undefined && rivals.length === 0) return undefined;
     // What is read here counts as said by nobody.
     const basis = { ...duty.basis, freshness: stated?.freshness ?? this.#freshness };
@@ -106,16 +113,11 @@ export class AddressBook {
   }
 
   nextDeadlineMs(): number | undefined {
-    return this.#handover.nextDeadlineMs();
-  }
-
-  /** When a contest that is won may be over. */
-  contestDeadlineMs(): number | undefined {
-    return this.#rivals.nextDeadlineMs();
-  }
-
-  expireContests(nowMs: number): void {
-    this.#rivals.expire(nowMs);
+    const handoverMs = this.#handover.nextDeadlineMs();
+    const holdersMs = this.#holders.nextDeadlineMs();
+    return handoverMs === undefined || holdersMs === undefined
+      ? (handoverMs ?? holdersMs)
+      : Math.min(handoverMs, holdersMs);
   }
 
   beginTurn(): void {
@@ -124,6 +126,7 @@ export class AddressBook {
 
   /** Claims and questions that are due. */
   speak(nowMs: number): void {
+    this.#claimContested(nowMs);
     const isLed = ({ ip }: Duty): boolean => this.#addresses.get(ip)?.isArmed === true;
     this.#messages.push(...this.#handover.due(nowMs, isLed));
   }
@@ -226,7 +229,7 @@ export class AddressBook {
     this.#dirty.add(address);
     if (phase === "leading") return;
     this.#handover.endClaims(address.ip);
-    this.#rivals.forget(address.ip);
+    this.rivals.forget(address.ip);
     address.resumedFrom = undefined;
     if (address.refused !== undefined) this.#yieldTo(address.refused.node, address.duty.group, [address.ip]);
     if (phase !== "handing-over") address.refused = undefined;
@@ -254,12 +257,23 @@ export class AddressBook {
         return this.#takeYielded(message, nowMs);
       case "lead-question":
         return this.#answerClaimant(message, isMute, nowMs, (address) => this.#answer(address, message, nowMs));
+      case "lead":
+        // The rest is for `Orphans`.
+        if (message.leads && !isMute) this.#hearLeader(message, nowMs);
+        return;
+    }
+  }
+
+  #hearLeader({ addresses, node }: LeadAnswer, nowMs: number): void {
+    for (const ip of addresses) {
+      const address = this.#addresses.get(ip);
+      if (address !== undefined) this.#holders.hear(address, node, nowMs);
     }
   }
 
   #answer(address: Address, { node, basis }: LeadQuestion, nowMs: number): Stand {
     if (!address.isArmed) return "yields";
-    if (basis !== undefined) this.#rivals.hear(address.ip, { node, basis }, nowMs);
+    if (basis !== undefined) this.rivals.hear(address.ip, { node, basis }, nowMs);
     return "leads";
   }
 
@@ -277,7 +291,7 @@ export class AddressBook {
     if (address.duty.role !== "lead") return "yields";
     const isBetter = compareClaims(this.#claimant(address, nowMs), claim) < 0;
     if (isBetter && address.isArmed) {
-      address.refused = { node: claim.node, atMs: nowMs };
+      address.refused = { node: claim.node, untilMs: nowMs + REFUSAL_MS };
       return "leads";
     }
     if (isBetter && address.phase === "stopped") {
@@ -349,11 +363,22 @@ export class AddressBook {
     return address.basisAt(isSilenced ? (address.stated?.freshness ?? 0) : this.#freshness, nowMs);
   }
 
-  /** Another node spoke as the holder of the address. Whether that has ended the answering. */
-  hearHolder(address: Address, mac: Mac): boolean {
+  /** Claims what others were heard as holders of. */
+  #claimContested(nowMs: number): void {
+    for (const { address, node } of this.#holders.takeDue(nowMs)) {
+      const { duty } = address;
+      // It may silence the other before that one's own claim comes.
+      address.refused = { node, untilMs: nowMs + CONTEST_REFUSAL_MS };
+      this.#messages.push(...claimsOf(this.#nodeName, [{ duty, to: [node], basis: this.#basisOf(duty, nowMs) }]));
+    }
+  }
+
+  /** Another node spoke as the holder of the address. Whether that has brought about something to do. */
+  hearHolder(address: Address, mac: Mac, nowMs: number): boolean {
+    const member = this.#nodeOfMac.get(mac);
+    if (address.phase === "leading" && member !== undefined) return this.#holders.hear(address, member, nowMs);
     if (address.phase !== "handing-over") return false;
     const { nextLeader, group } = address.duty;
-    const member = this.#nodeOfMac.get(mac);
     // A Go member's MACs are unknown: any other MAC than ours is its.
     const isNext =
       nextLeader === undefined ? member !== undefined : !nextLeader.sendsClaims || member === nextLeader.node;
@@ -366,5 +391,5 @@ export class AddressBook {
 
 /** Whether the claim may be older than our refusal, which has silenced its sender: then it does not say that the sender answers. */
 function wasSilencedByUs({ refused }: Address, claim: Claim, nowMs: number): boolean {
-  return refused?.node === claim.node && nowMs - refused.atMs < REFUSAL_MS;
+  return refused?.node === claim.node && nowMs < refused.untilMs;
 }

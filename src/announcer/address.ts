@@ -33,9 +33,11 @@ export class Address {
   /** How fresh our claim was said to be. */
   stated: { readonly freshness: number; readonly atMs: number } | undefined;
   /** Whose claim was last found worse than ours: it waits for a word when we stop leading. */
-  refused: { readonly node: string; readonly atMs: number } | undefined;
+  refused: { readonly node: string; readonly untilMs: number } | undefined;
   /** The winner of a lost contest that has given way: we take it from there, not from the previous leader of the duty. */
   resumedFrom: string | undefined;
+  /** When it is, or was last, claimed from one that was heard as a holder. */
+  contestedMs: number | undefined;
   /** Whom it was claimed from since it was won. */
   claimedFrom: string | undefined;
 
@@ -96,10 +98,10 @@ export function phaseFor(role: Duty["role"], before: AddressPhase, isSilenced: b
 
 /** Whom a claim goes to: the previous leader first, then the second; nobody when nobody led. */
 export function claimTargets(address: Address, self: string): readonly [string, ...string[]] | undefined {
-  const { previousLeader, second } = address.duty;
+  const { previousLeader, second, others = [] } = address.duty;
   const awaited = address.resumedFrom ?? previousLeader;
   if (awaited === undefined || awaited === self) return undefined;
-  const told = new Set([previousLeader, second].filter((node) => node !== undefined));
+  const told = new Set([previousLeader, second, ...others].filter((node) => node !== undefined));
   return [awaited, ...[...told].filter((node) => node !== awaited && node !== self)];
 }
 
@@ -110,6 +112,7 @@ export function isSameDuty(a: Duty, b: Duty): boolean {
     a.group === b.group &&
     a.previousLeader === b.previousLeader &&
     a.second === b.second &&
+    isSameList(a.others ?? [], b.others ?? []) &&
     a.nextLeader?.node === b.nextLeader?.node &&
     a.nextLeader?.sendsClaims === b.nextLeader?.sendsClaims &&
     isSameList(a.interfaces, b.interfaces) &&

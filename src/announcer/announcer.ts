@@ -58,7 +58,7 @@ export class Announcer {
   /** Effects in the order in which they are to be carried out. Call with "tick" when the deadline is due; sockets are read first. */
   handle(event: AnnouncerEvent, nowMs: number): AnnouncerEffect[] {
     this.#take(event, nowMs);
-    this.#book.expireContests(nowMs);
+    this.#book.rivals.expire(nowMs);
     if (!this.#isMuted) this.#book.resumeUnanswered(nowMs);
     const wire = this.#reconcile(nowMs);
     const left = this.#groups.leave(this.#isKnownLink, nowMs);
@@ -164,7 +164,7 @@ export class Announcer {
   }
 
   #hearHolder(address: Address, frame: Uint8Array, nowMs: number): void {
-    if (this.#book.hearHolder(address, macAt(frame, 6))) this.#deadlineMs = nowMs;
+    if (this.#book.hearHolder(address, macAt(frame, 6), nowMs)) this.#deadlineMs = nowMs;
   }
 
   #hearSibling(linkIndex: number, nowMs: number): void {
@@ -233,7 +233,7 @@ export class Announcer {
     const deadlines = [
       this.#groups.nextDeadlineMs(),
       this.#filters.nextDeadlineMs(),
-      this.#book.contestDeadlineMs(),
+      this.#book.rivals.nextDeadlineMs(),
       ...spoken,
     ].filter((atMs) => atMs !== undefined);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);

@@ -49,6 +49,8 @@ export interface Duty {
   /** The member that led before, when it is alive and one of ours: the claim goes to it until it says yielded. */
   readonly previousLeader?: string;
   readonly second?: string;
+  /** Whoever else is to hear the claim: all members, when an orphan is taken (DESIGN D9). */
+  readonly others?: readonly string[];
   /** For "moved": who leads now, and whether it sends claims (a Go member does not). */
   readonly nextLeader?: { readonly node: string; readonly sendsClaims: boolean };
 }
@@ -82,7 +84,25 @@ export interface LeadQuestion {
   readonly basis?: ClaimBasis;
 }
 
-export type HandoverMessage = Claim | Yielded | LeadQuestion;
+/**
+ * Whether the sender leads these (`lead` of DESIGN D4): said unasked by who begins to or ceases, and as an answer. One message may be
+ * about the first addresses of several groups.
+ */
+export interface LeadAnswer {
+  readonly kind: "lead";
+  readonly group: string;
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+  readonly leads: boolean;
+  /** Why not; empty when it leads. A word of `LEAD_REASONS`, or of a later version. */
+  readonly reason: string;
+  /** Who leads in the sender's eyes, or keeps it silent. */
+  readonly leader?: string;
+  /** As in a claim. */
+  readonly freshness: number;
+}
+
+export type HandoverMessage = Claim | Yielded | LeadQuestion | LeadAnswer;
 
 /** A member's links, so that a frame of a member is never taken for a stranger's. Gone members may be listed for a while. */
 export interface MemberMacs {

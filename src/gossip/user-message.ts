@@ -12,8 +12,8 @@ export const USER_MESSAGE_MAX_BYTES = 1_200;
 const MAGIC = 0xa7;
 const FORMAT = 1;
 const HEADER_BYTES = 2;
-const KIND = { claim: 1, yielded: 2, "lead-question": 3 } as const;
-const KINDS = ["claim", "yielded", "lead-question"] as const;
+const KIND = { claim: 1, yielded: 2, "lead-question": 3, lead: 4 } as const;
+const KINDS = ["claim", "yielded", "lead-question", "lead"] as const;
 /** With names of the greatest length an entry of so many IPv6 addresses fits one payload; longer lists make several entries. */
 const ADDRESSES_PER_ENTRY = 24;
 /** More than a claim of one address takes. */
@@ -31,6 +31,9 @@ const KEY = {
   score: 9,
   endpointClass: 10,
   hash: 11,
+  leads: 12,
+  reason: 13,
+  leader: 14,
 } as const;
 
 interface Basis {
@@ -67,7 +70,16 @@ export interface LeadQuestionMessage extends AboutAddresses {
   readonly basis?: Basis;
 }
 
-export type UserMessage = ClaimMessage | YieldedMessage | LeadQuestionMessage;
+/** "I lead these", or why not. */
+export interface LeadMessage extends AboutAddresses {
+  readonly kind: "lead";
+  readonly leads: boolean;
+  readonly reason: string;
+  readonly leader?: string;
+  readonly freshness: number;
+}
+
+export type UserMessage = ClaimMessage | YieldedMessage | LeadQuestionMessage | LeadMessage;
 
 /** "not-ours": another program's user message. "unknown-kind": of a later version of ours, passed over. */
 export type UserMessageDrop = "not-ours" | "unknown-kind" | "truncated" | "malformed";
@@ -128,14 +140,16 @@ function splitByAddresses(message: UserMessage): readonly UserMessage[] {
 function encodeEntry(message: UserMessage, writer: ByteWriter): Uint8Array {
   writer.clear();
   writer.u8(KIND[message.kind]);
-  const basis = message.kind === "yielded" ? undefined : message.basis;
-  writeMapHeader(writer, basis === undefined ? 3 : 11);
+  const basis = "basis" in message ? message.basis : undefined;
+  const pairs = basis === undefined ? 3 : 11;
+  writeMapHeader(writer, message.kind === "lead" ? 7 : pairs);
   putText(writer, KEY.group, message.group);
   writeUnsigned(writer, KEY.addresses);
   writeArrayHeader(writer, message.addresses.length);
   for (const address of message.addresses) writeRaw(writer, ipBytes(address));
   putText(writer, KEY.node, message.node);
   if (basis !== undefined) putBasis(writer, basis);
+  if (message.kind === "lead") putLead(writer, message);
   return writer.finish();
 }
 
@@ -148,6 +162,13 @@ function putBasis(writer: ByteWriter, basis: Basis): void {
   putNumber(writer, KEY.score, basis.score);
   putText(writer, KEY.endpointClass, basis.endpointClass);
   putText(writer, KEY.hash, basis.hash);
+}
+
+function putLead(writer: ByteWriter, { freshness, leads, reason, leader = "" }: LeadMessage): void {
+  putNumber(writer, KEY.freshness, freshness);
+  putNumber(writer, KEY.leads, leads ? 1 : 0);
+  putText(writer, KEY.reason, reason);
+  putText(writer, KEY.leader, leader);
 }
 
 function putText(writer: ByteWriter, key: number, text: string): void {
@@ -166,6 +187,9 @@ interface Entry {
   group: string;
   addresses: readonly Ip[] | undefined;
   node: string;
+  leads: number;
+  reason: string;
+  leader: string;
   readonly basis: { -readonly [Name in keyof Basis]: Basis[Name] };
 }
 
@@ -175,10 +199,14 @@ function readEntry(number: number, reader: MsgpackReader): UserMessage | UserMes
     reader.skip();
     return "unknown-kind";
   }
-  const { group, addresses, node, basis } = readFields(reader);
+  const { group, addresses, node, basis, leads, reason, leader } = readFields(reader);
   if (addresses === undefined || addresses.length === 0 || group === "" || node === "") return "malformed";
   const about = { group, addresses, node };
   if (kind === "claim") return { kind, ...about, basis };
+  if (kind === "lead") {
+    const { freshness } = basis;
+    return { kind, ...about, leads: leads !== 0, reason, freshness, ...(leader === "" ? {} : { leader }) };
+  }
   // Every basis names a rule.
   return kind === "yielded" || basis.rule === "" ? { kind, ...about } : { kind, ...about, basis };
 }
@@ -188,6 +216,9 @@ function readFields(reader: MsgpackReader): Entry {
     group: "",
     addresses: undefined,
     node: "",
+    leads: 0,
+    reason: "",
+    leader: "",
     basis: { incarnation: 0, rule: "", term: 0, freshness: 0, tier: 0, score: 0, endpointClass: "", hash: "" },
   };
   const { kind, count } = reader.readContainer();
@@ -234,6 +265,15 @@ function readField(entry: Entry, key: number, reader: MsgpackReader): void {
       return;
     case KEY.hash:
       basis.hash = reader.readText();
+      return;
+    case KEY.leads:
+      entry.leads = readNumber(reader);
+      return;
+    case KEY.reason:
+      entry.reason = reader.readText();
+      return;
+    case KEY.leader:
+      entry.leader = reader.readText();
       return;
     default:
       reader.skip();

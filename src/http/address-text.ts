@@ -1,7 +1,7 @@
 /** `/status/addresses/:ip` as aligned text. Pure: ages are counted up to the document's own time. */
 import type { AddressDocument } from "../../api/address.ts";
 import { differingViewsSentence, formatViews, HASH_DIGITS } from "./differing-views.ts";
-import { reasonText } from "./reason-text.ts";
+import { foreignReasonText, reasonText } from "./reason-text.ts";
 import { formatAge, formatTable, printable } from "./table.ts";
 
 export function formatAddress(document: AddressDocument): string {
@@ -18,13 +18,16 @@ export function formatAddress(document: AddressDocument): string {
 }
 
 function formatHead(document: AddressDocument): string {
-  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer } = document;
+  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer, orphan } = document;
   const before = previousLeader === undefined ? "" : `, before that ${previousLeader}`;
   const announced = lastAnnouncement === undefined ? "" : `, last announced ${formatAge(lastAnnouncement, at)} ago`;
   const facts = [
     ["address", document.address],
     ["leader", `${leader ?? "nobody"} for ${formatAge(since, at)}${before}`],
     ["reason", `${reason}: ${reasonText(reason)}`],
+    ...(orphan === undefined
+      ? []
+      : [["orphan", `${orphan.leader} is elected, and says ${foreignReasonText(orphan.reason)}`]]),
     ...(viewsDiffer === undefined ? [] : [["views", `differ: ${differingViewsSentence(viewsDiffer)}`]]),
     ["rule", document.rule],
     ...(group === undefined ? [] : [["group", `${group.key}: ${group.addresses.join(", ")}`]]),

@@ -1,7 +1,7 @@
 /** What the words of api/reasons.ts mean, for a person who reads /status. Pure. */
-import type { AddressReason, TierReason } from "../../api/reasons.ts";
+import type { AddressReason, LeadReason, TierReason } from "../../api/reasons.ts";
 
-const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
+const REASON_TEXT: Readonly<Record<AddressReason | LeadReason | TierReason, string>> = {
   "only-candidate": "no other node may lead it",
   "best-tier": "the other candidates are in a worse tier",
   "preferred-node": "an advertisement prefers this node",
@@ -34,8 +34,19 @@ const REASON_TEXT: Readonly<Record<AddressReason | TierReason, string>> = {
   "no-pool": "no pool holds the address",
   "not-admitted-by-pool": "the pool's serviceAllocation does not admit the Service",
   "no-advertisement": "no L2Advertisement reaches the address",
+  orphan: "the node that is elected does not lead it in its own eyes; this one comes next",
+  "other-leader": "another node leads it in its eyes",
+  "unknown-address": "it has no Service with the address",
+  "views-differ": "another node's better claim keeps it silent",
+  "no-link": "it has no link to answer on",
+  silent: "it says nothing, and does not answer for the address",
   "shared-address-with-service-selector": "the address is shared, and an advertisement selects Services by label",
 };
+
+/** For a word that came from another node, which may be of a later version. */
+export function foreignReasonText(reason: string): string {
+  return reason in REASON_TEXT ? `${reason}: ${REASON_TEXT[reason as keyof typeof REASON_TEXT]}` : reason;
+}
 
 export function reasonText(reason: AddressReason | TierReason): string {
   return REASON_TEXT[reason];

@@ -1,10 +1,60 @@
 /** Two nodes that both hold themselves elected (DESIGN D9): how their claims are weighed, and what each knows of the other. */
 import { expect } from "chai";
 import type { HandoverMessage } from "../../src/announcer/ports.ts";
-import { BASIS, claim, duty, leadingRig, link, Rig, say, VIP, winnerOf } from "./rig.ts";
+import { buildArpAnnouncement } from "../../src/packet/arp.ts";
+import { BASIS, claim, duty, leadingRig, link, mac, Rig, say, VIP, winnerOf } from "./rig.ts";
 
 const TO_OURS = { node: "n2", sendsClaims: true };
 const worse = { hash: "60" };
+
+const MEMBER = mac("02:00:00:00:00:b1");
+
+function heard(rig: Rig): string {
+  return rig.receive(1, buildArpAnnouncement(MEMBER, VIP, "request")).verdict;
+}
+
+function leads(node: string, isLeading: boolean): HandoverMessage {
+  const why = isLeading ? { reason: "" } : { reason: "other-leader" };
+  return { kind: "lead", group: "g", addresses: [VIP], node, leads: isLeading, ...why, freshness: 0 };
+}
+
+describe("another member that is heard as a holder of what is led here", () => {
+  it("gets our claim a little later, once a second and never a frame", () => {
+    const rig = leadingRig();
+    rig.on({ kind: "members", members: [{ node: "n2", macs: [MEMBER] }] });
+    expect(heard(rig)).to.equal("holder-heard");
+    heard(rig);
+    expect(rig.pass(210)).to.deep.equal(["200: claim to n2: 192.0.2.10"]);
+    rig.pass(500);
+    heard(rig);
+    expect(rig.pass(300)).to.deep.equal([]);
+    rig.pass(500);
+    heard(rig);
+    expect(rig.pass(210)).to.deep.equal(["200: claim to n2: 192.0.2.10"]);
+  });
+  it("gets it, too, when it says that it leads", () => {
+    const rig = leadingRig();
+    expect(say(rig, leads("n2", false))).to.deep.equal([]);
+    expect(rig.pass(210)).to.deep.equal([]);
+    say(rig, leads("n2", true));
+    say(rig, leads("n2", true));
+    expect(rig.pass(210)).to.deep.equal(["200: claim to n2: 192.0.2.10"]);
+  });
+  it("gets none when the news of its leading has come meanwhile", () => {
+    const rig = leadingRig();
+    say(rig, leads("n2", true));
+    rig.pass(100);
+    rig.duties(duty(VIP, "moved", { nextLeader: TO_OURS }));
+    expect(rig.pass(200).filter((line) => line.includes(" claim to"))).to.deep.equal([]);
+  });
+  it("gets none while we are mute, and a stranger never", () => {
+    const rig = leadingRig();
+    expect(heard(rig)).to.equal("holder-heard");
+    expect(rig.pass(10)).to.deep.equal([]);
+    rig.on({ kind: "mute" });
+    expect(say(rig, leads("n2", true))).to.deep.equal([]);
+  });
+});
 
 /** What was claimed, with how fresh. */
 function claimed(rig: Rig): string[] {

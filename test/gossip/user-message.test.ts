@@ -49,6 +49,19 @@ const MESSAGES: fc.Arbitrary<UserMessage> = fc.oneof(
     node: NAME,
     basis: BASES,
   }),
+  fc.record(
+    {
+      kind: fc.constant("lead" as const),
+      group: NAME,
+      addresses: ADDRESSES,
+      node: NAME,
+      leads: fc.boolean(),
+      reason: fc.string({ maxLength: 40 }),
+      leader: NAME,
+      freshness: fc.maxSafeNat(),
+    },
+    { requiredKeys: ["kind", "group", "addresses", "node", "leads", "reason", "freshness"] },
+  ),
   fc.record({
     kind: fc.constant("lead-question" as const),
     group: NAME,
@@ -90,7 +103,7 @@ describe("user messages", () => {
   const GOOD = "02830 1a16702 91a4c0000201 03a16e".replaceAll(" ", "");
   const READ = { kind: "yielded", group: "g", addresses: ["192.0.2.1"], node: "n" };
   for (const { name, bytes, messages = [], drops = [] } of [
-    { name: "unknown keys", bytes: `a701${GOOD.replace("0283", "0285")}0c9201020dc0`, messages: [READ] },
+    { name: "unknown keys", bytes: `a701${GOOD.replace("0283", "0285")}619201026dc0`, messages: [READ] },
     {
       name: "an unknown kind between known ones",
       bytes: `a701${GOOD}0781019101${GOOD}`,

@@ -156,6 +156,7 @@ function flagsOfNode(node: NodeFacts | undefined): WordFlag[] {
   ];
 }
 
-function isNear(card: Machine["cards"][number], ip: Ip): boolean {
+/** Whether a card that is up is in a segment of the address. */
+export function isNear(card: Machine["cards"][number], ip: Ip): boolean {
   return card.isUp && card.prefixes.some((prefix) => prefixHolds(prefix, ip));
 }

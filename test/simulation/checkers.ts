@@ -3,6 +3,8 @@ import type { Ip } from "../../src/net/ip.ts";
 import { FailoverChecker } from "./check-failover.ts";
 import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
+import { MoveChecker } from "./check-moves.ts";
+import { OrphanChecker } from "./check-orphans.ts";
 import { OverlapChecker } from "./check-overlap.ts";
 import { PlannedMoveChecker } from "./check-planned.ts";
 import { RateChecker } from "./check-rates.ts";
@@ -23,7 +25,8 @@ import type { World } from "./world.ts";
 const STOP_WINDOW_MS = 11_000;
 
 export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
-  const settledFromMs = () => (world.pendingDeliveries > 0 ? undefined : world.calm.settledFromMs());
+  const { judges } = scenario;
+  const settledFromMs = () => (world.pendingDeliveries > 0 || judges === 9 ? undefined : world.calm.settledFromMs());
   const leader = new LeaderChecker(
     { machines: world.machines, snapshot: () => world.snapshot, nowMs: () => world.clock.nowMs(), settledFromMs },
     findings,
@@ -52,7 +55,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     findings,
   );
   const silence = new SilenceChecker(
-    { settledFromMs, views: () => viewsOf(world), carriesUserMessage: isUserMessage },
+    { settledFromMs, views: () => viewsOf(world), carriesUserMessage: isUserMessage, mayContest: judges === 9 },
     findings,
   );
   const wire = new WireOrderChecker(
@@ -75,7 +78,11 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     new UnitChecker({ machines, snapshot: () => world.snapshot }, findings),
   );
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
-  const { judges } = scenario;
+  if (judges === 9) {
+    const rules = { machines: world.machines, connectedFromMs: () => world.calm.connectedFromMs() };
+    world.witnesses.push(new OrphanChecker(rules, findings));
+  }
+  if (judges === 4 || judges === 9) world.witnesses.push(new MoveChecker(() => world.lastInputMs, findings));
   if (judges === 4) {
     world.witnesses.push(new FailoverChecker({ hasCandidate: (ip) => leader.hasCandidate(ip) }, findings));
   }

@@ -110,6 +110,21 @@ export function withLabel(node: NodeFacts, key: string, isSet: boolean): NodeFac
   return { ...node, labels: isSet ? { ...labels, [key]: "" } : labels };
 }
 
+export function withoutService(snapshot: ClusterSnapshot, service: string): ClusterSnapshot {
+  const services = new Map(snapshot.services);
+  services.delete(`default/${service}`);
+  return { ...snapshot, services };
+}
+
+/** Every advertisement selects the node of this name alone. */
+export function withOnlyNode(snapshot: ClusterSnapshot, name: string): ClusterSnapshot {
+  const nodeSelectors = [{ matchLabels: { "kubernetes.io/hostname": name }, matchExpressions: [] }];
+  const advertisements = [...snapshot.advertisements].map(
+    ([key, facts]) => [key, { ...facts, nodeSelectors }] as const,
+  );
+  return { ...snapshot, advertisements: new Map(advertisements) };
+}
+
 /** Moves the endpoints of one Service. */
 export function withEndpoints(snapshot: ClusterSnapshot, service: string, nodes: readonly string[]): ClusterSnapshot {
   const slices = new Map(snapshot.endpointSlices);

@@ -10,6 +10,7 @@ import type { StreamHandler, Transport, TransportHandler } from "../../src/gossi
 import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { RULE_MUTANTS } from "./mutants-rules.ts";
+import { VIEW_MUTANTS } from "./mutants-views.ts";
 import { claimsIn } from "./user-messages.ts";
 
 export interface Mutant {
@@ -234,4 +235,5 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...FAILOVER_MUTANTS,
   ...RULE_MUTANTS,
+  ...VIEW_MUTANTS,
 ];

@@ -6,6 +6,7 @@ import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault 
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
 import { clockFault, crashFault, freezeFault, mildStallFault, stallFault, terminateFault } from "./faults-process.ts";
 import { floodFault, garbageFault } from "./faults-strangers.ts";
+import { apiLagFault, fileEditFault } from "./faults-views.ts";
 import type { PlanLimits } from "./world-plan.ts";
 
 export interface Scenario {
@@ -16,8 +17,11 @@ export interface Scenario {
   readonly mostFaults: number;
   /** Nobody vanishes and nothing is lost: invariant 5 is judged throughout. */
   readonly isPlannedOnly: boolean;
-  /** What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change. */
-  readonly judges?: 4 | 6 | 12;
+  /**
+   * What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change; 9 in place of all that
+   * wants equal views: views differ for good.
+   */
+  readonly judges?: 4 | 6 | 9 | 12;
   /** How long faults may be active. */
   readonly activeMs: number;
 }
@@ -112,6 +116,15 @@ export const SCENARIOS: readonly Scenario[] = [
     isPlannedOnly: false,
     judges: 12,
     activeMs: 10_000,
+  },
+  {
+    name: "views",
+    limits: SMALL,
+    faults: [apiLagFault, apiLagFault, fileEditFault, fileEditFault, cordonFault, mildLossFault],
+    mostFaults: 5,
+    isPlannedOnly: false,
+    judges: 9,
+    activeMs: 40_000,
   },
   {
     name: "large",

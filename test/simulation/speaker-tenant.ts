@@ -172,7 +172,7 @@ class SpeakerTenant implements Tenant {
   }
 
   view(): TenantView {
-    const { council, gossip } = this.#speaker;
+    const { council, gossip, orphans } = this.#speaker;
     const nowMs = this.#ports.clock.nowMs();
     const members = (gossip?.members() ?? []).map(({ name, endpoint, state, incarnation, meta }) => ({
       name,
@@ -190,8 +190,21 @@ class SpeakerTenant implements Tenant {
       rule: council.rule.rule,
       members,
       decisions: council.decisions.map(heldDecision),
+      taken: [...orphans.taken.keys()],
+      contested: this.#contested(),
       inputs: this.#inputs(members),
     };
+  }
+
+  #contested(): readonly Ip[] {
+    const { council, announcer } = this.#speaker;
+    const led = council.decisions.filter(({ leader }) => leader === this.#ports.name);
+    return led
+      .flatMap(({ group }) => group.addresses)
+      .filter((ip) => {
+        const state = announcer.addressState(ip);
+        return state?.phase === "stopped" && state.contest !== undefined;
+      });
   }
 
   /**

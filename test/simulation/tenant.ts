@@ -50,6 +50,9 @@ export interface TenantView extends OwnFlags {
   readonly rule: string;
   readonly members: readonly HeldMember[];
   readonly decisions: readonly HeldDecision[];
+  /** Addresses that it has taken though another is elected, and those that it is silent for though it is elected (DESIGN D9). */
+  readonly taken: readonly Ip[];
+  readonly contested: readonly Ip[];
   /** Everything decisions may depend on, as one comparable text; absent while an observation of its own still ripens. */
   readonly inputs: string | undefined;
 }

@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Calm, type Disturbance } from "./calm.ts";
 import type { LeaderFault } from "./check-failover.ts";
-import { stampRevision } from "./cluster.ts";
+import { revisionOf, stampRevision } from "./cluster.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
 import { readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
@@ -45,6 +45,8 @@ export class World {
   isolated: string | undefined;
   /** Deliveries of snapshots that are on their way. */
   pendingDeliveries = 0;
+  /** When some node was told of other objects last. */
+  lastInputMs = Number.NEGATIVE_INFINITY;
   readonly #observer: Observer;
   readonly #startTenant: StartTenant;
   readonly #filters = new Map<NetworkCard, ReadonlySet<Ip>>();
@@ -141,9 +143,18 @@ export class World {
         this.pendingDeliveries--;
         this.calm.touch(kind, this.clock.nowMs());
         // Never an older one after a newer one: a reflector keeps its own order.
-        if (this.snapshot === changed || machine.snapshot !== this.snapshot) machine.applySnapshot(changed);
+        const known = machine.snapshot === undefined ? 0 : revisionOf(machine.snapshot);
+        this.lastInputMs = this.clock.nowMs();
+        if (revisionOf(changed) > known) machine.applySnapshot(changed);
       });
     }
+  }
+
+  /** Changes the objects of one node alone, as its files; how new they are says nothing. */
+  edit(machine: Machine, change: (snapshot: ClusterSnapshot) => ClusterSnapshot): void {
+    this.disturb(`the files of ${machine.name} are edited`, "planned");
+    this.lastInputMs = this.clock.nowMs();
+    machine.applySnapshot(change(machine.snapshot ?? this.snapshot));
   }
 
   /** At a time of the world, does something to it. */

@@ -66,7 +66,8 @@ function view(changed: Partial<DutyView> = {}): DutyView {
     answering: new Set(),
     wasReplaced: false,
     ownLabels: NO_LABELS,
-    isOurs: (node) => node !== "metallb",
+    orphans: new Map(),
+    ours: new Set(["n1", "n2", "n3", "n4"]),
     ...changed,
   };
 }
@@ -97,6 +98,14 @@ describe("dutiesOf", () => {
   it("claims nothing from a Go member, which reads no claims", () => {
     const duties = dutiesOf([decision(["n1"])], view({ leadership: ledBefore("metallb") }));
     expect(duties[0]).not.to.have.property("previousLeader");
+  });
+
+  it("leads what it has taken from one that does not lead it, and claims it from all", () => {
+    const [duty] = dutiesOf(
+      [decision(["n2", "n1"])],
+      view({ orphans: new Map([[V4, {}]]), ours: new Set(["n2", "n3"]) }),
+    );
+    expect(duty).to.deep.include({ ip: V4, role: "lead", previousLeader: "n2", others: ["n2", "n3"] });
   });
 
   it("goes on answering after a lost election until the new leader shows itself", () => {
@@ -148,7 +157,7 @@ describe("dutiesOf", () => {
       { leadership: ledBefore("metallb") },
       { incarnation: 5 },
       { self: "n2", answering: new Set([V4]) },
-      { self: "n2", answering: new Set([V4]), isOurs: () => false },
+      { self: "n2", answering: new Set([V4]), ours: new Set() },
       { self: "n2", answering: new Set([V4]), wasReplaced: true },
     ];
     for (const step of steps) {

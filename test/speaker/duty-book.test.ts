@@ -28,6 +28,7 @@ const steps = fc.array(
     list: fc.shuffledSubarray([...GROUPS]).map(apart),
     members: fc.subarray(NAMES),
     ours: fc.subarray(NAMES),
+    orphans: fc.subarray(ADDRESSES),
     answering: fc.subarray(ADDRESSES),
     incarnation: fc.constantFrom(1, 1, 1, 2),
     ownLabels: fc.constantFrom(...LABELS),
@@ -49,6 +50,7 @@ describe("DutyBook", () => {
         let decisions: readonly Decision[] = [];
         let answering: ReadonlySet<Ip> = new Set();
         let ours: ReadonlySet<string> = new Set();
+        let orphans: ReadonlyMap<Ip, unknown> = new Map();
         for (const step of history) {
           const next = decide(step.list, view(step.members.map((name) => member(name))), memory);
           const changes = listDifference(decisions, next);
@@ -57,7 +59,9 @@ describe("DutyBook", () => {
           const nowAnswering = new Set(step.answering.map(ip));
           for (const address of ADDRESSES.map(ip)) {
             if (nowAnswering.has(address) !== answering.has(address)) book.touch(address);
+            if (step.orphans.map(ip).includes(address) !== orphans.has(address)) book.touch(address);
           }
+          orphans = new Map(step.orphans.map((address) => [ip(address), {}]));
           answering = nowAnswering;
           if (step.ours.join() !== [...ours].join()) ours = new Set(step.ours);
           const { incarnation, ownLabels, wasReplaced, isReady } = step;
@@ -69,6 +73,7 @@ describe("DutyBook", () => {
             isReady,
             answering,
             ours,
+            orphans,
             leadership: leadership.byIp,
           };
           const take = ({ gone, come }: ListDifference<Duty>): void => {
@@ -78,7 +83,7 @@ describe("DutyBook", () => {
           take(book.follow(changes, whole, 1).changes);
           while (!book.isDone) take(book.follow({ gone: [], come: [] }, whole, 1).changes);
           const given = ours;
-          const expected = isReady ? dutiesOf(decisions, { ...whole, isOurs: (node) => given.has(node) }) : [];
+          const expected = isReady ? dutiesOf(decisions, { ...whole, ours: given }) : [];
           duties += expected.length;
           expect([...told.values()]).to.have.deep.members([...expected]);
         }
@@ -91,7 +96,7 @@ describe("DutyBook", () => {
   it("names a member that comes back in the claims of what it led, some in a turn", () => {
     const book = new DutyBook();
     const leadership = new LeadershipBook();
-    const rest = { self: "n1", incarnation: 1, ownLabels: {}, wasReplaced: false, isReady: true };
+    const rest = { self: "n1", incarnation: 1, ownLabels: {}, wasReplaced: false, isReady: true, orphans: new Map() };
     const whole = { ...rest, answering: new Set<Ip>(), leadership: leadership.byIp, ours: new Set<string>() };
     const groups = GROUPS.slice(0, 3);
     const before = decide(groups, view([member("n2")]));

@@ -31,7 +31,7 @@ function speakerOf(groups: readonly Decision["group"][], refused: readonly unkno
   const leadership = new Map(groups.flatMap(({ addresses }) => addresses.map((ip) => [ip, led])));
   const decisions = groups.map((group) => ({ group, leader: "n2" }));
   const council = { decisions, leadership, derived: { groups, refused } };
-  return { council, announcer: { addressState: () => undefined } } as unknown as Speaker;
+  return { council, announcer: { addressState: () => undefined }, orphans: { taken: new Map() } } as unknown as Speaker;
 }
 
 describe("addresses of /status", () => {

@@ -1,0 +1,243 @@
+/**
+ * Who leads what, as leaders say it to those who come after them (DESIGN D9): this node's own word, its answers, and the orphan rule
+ * over the decisions. `Orphans` has the rule; this knows decisions, members and what is answered.
+ */
+import { LAST_RANK, type Orphan, Orphans, type RankedGroup } from "../src/announcer/orphans.ts";
+import type { AddressState, AnnouncerNote, HandoverMessage, LeadAnswer } from "../src/announcer/ports.ts";
+import type { ListDifference } from "../src/base/list-difference.ts";
+import type { Decision } from "../src/election/decision.ts";
+import type { Ip } from "../src/net/ip.ts";
+import type { Council } from "./council.ts";
+
+export interface OrphanWatchPorts {
+  readonly council: Pick<Council, "decisionOf" | "dutyChanged" | "isDeciding">;
+  readonly isOurs: (node: string) => boolean;
+  readonly stateOf: (ip: Ip) => AddressState | undefined;
+  readonly send: (to: string, messages: readonly HandoverMessage[]) => void;
+  /** Asks the leader's link for the address; `held` says that it answered. */
+  readonly probe: (leader: string, ip: Ip, nowMs: number) => void;
+}
+
+/** Addresses that are looked at in one turn: some milliseconds. */
+const TOLD_AT_ONCE = 500;
+/** When it is said that an address is led no longer, in ms: datagrams get lost, and nobody asks for it. */
+const NO_OFFSETS_MS: readonly number[] = [0, 60, 180];
+
+type Why = Pick<LeadAnswer, "reason" | "leader">;
+
+interface Farewell {
+  readonly ip: Ip;
+  readonly to: readonly string[];
+  readonly startMs: number;
+  said: number;
+}
+
+export class OrphanWatch {
+  readonly #self: string;
+  readonly #ports: OrphanWatchPorts;
+  readonly #orphans: Orphans;
+  #freshness = 0;
+  /** Who was told that this node leads it. */
+  readonly #told = new Map<Ip, readonly string[]>();
+  readonly #begun = new Set<Ip>();
+  readonly #farewells = new Map<Ip, Farewell>();
+
+  constructor(self: string, ports: OrphanWatchPorts) {
+    this.#self = self;
+    this.#ports = ports;
+    this.#orphans = new Orphans(self, (ip) => this.#rankOf(ip));
+  }
+
+  get taken(): ReadonlyMap<Ip, Orphan> {
+    return this.#orphans.taken;
+  }
+
+  setFreshness(freshness: number): void {
+    this.#freshness = freshness;
+  }
+
+  noted(note: AnnouncerNote, nowMs: number): void {
+    if (note.kind === "armed") this.#begun.add(note.ip);
+    if (note.kind !== "stopped") return;
+    this.#begun.delete(note.ip);
+    const to = this.#told.get(note.ip);
+    this.#told.delete(note.ip);
+    // Whoever claimed it, or was heard for it, has told its own.
+    if (to === undefined || to.length === 0 || note.cause !== "withdrawn") return;
+    this.#farewells.set(note.ip, { ip: note.ip, to, startMs: nowMs, said: 0 });
+  }
+
+  /** After the announcer knows the duties that follow from the decisions; whether it gives something back because of them. */
+  follow({ gone, come }: ListDifference<Decision>, nowMs: number): boolean {
+    for (const { group } of gone) {
+      const [ip] = group.addresses;
+      if (ip !== undefined && this.#ports.council.decisionOf(ip)?.group.addresses[0] !== ip)
+        this.#orphans.follow(ip, nowMs);
+    }
+    for (const { group, leader } of come) {
+      const [ip] = group.addresses;
+      if (ip === undefined) continue;
+      this.#orphans.follow(ip, nowMs);
+      if (leader === this.#self && this.#told.has(ip)) this.#begun.add(ip);
+    }
+    return this.#passChanges().length > 0;
+  }
+
+  /** Addresses that this node has taken and whose leader speaks for them: they are to be handed over before it is heard. */
+  hear(from: string, messages: readonly HandoverMessage[], nowMs: number): readonly Ip[] {
+    for (const message of messages) if (message.node === from) this.#orphans.hear(message, this.#freshness, nowMs);
+    return this.#passChanges();
+  }
+
+  /** The address that a leader's link was heard to answer for, if any. */
+  held(ip: Ip | undefined): void {
+    if (ip !== undefined) this.#orphans.held(ip);
+  }
+
+  /** Of what is not led here; the announcer claims the rest. */
+  answer(from: string, messages: readonly HandoverMessage[]): void {
+    for (const message of messages) {
+      // Whoever lost a contest is told by the announcer that the address is free.
+      if (message.kind !== "lead-question" || message.node !== from || message.basis !== undefined) continue;
+      this.#say(
+        [from],
+        message.addresses.filter((ip) => !this.#isLeading(ip)),
+      );
+    }
+  }
+
+  /** Says what is due; whether it has taken or released an address. */
+  tick(nowMs: number): boolean {
+    if ((this.deadlineMs() ?? Number.POSITIVE_INFINITY) > nowMs) return false;
+    this.#tellBegun();
+    this.#sayFarewells(nowMs);
+    if (this.#ports.council.isDeciding) return false;
+    const { ask, probe } = this.#orphans.due(nowMs);
+    const byNode = Map.groupBy(ask, ({ to }) => to);
+    for (const [to, asked] of byNode) {
+      const addresses = asked.map(({ ip }) => ip);
+      this.#send([to], addresses, (group) => ({ kind: "lead-question", group, addresses, node: this.#self }));
+    }
+    for (const { leader, ip } of probe) this.#ports.probe(leader, ip, nowMs);
+    return this.#passChanges().length > 0;
+  }
+
+  deadlineMs(): number | undefined {
+    // While this node has not decided all, others have not either: their word may be late.
+    const askMs = this.#ports.council.isDeciding ? undefined : this.#orphans.deadlineMs;
+    let nextMs = this.#begun.size > 0 ? Number.NEGATIVE_INFINITY : askMs;
+    for (const { startMs, said } of this.#farewells.values()) {
+      const atMs = startMs + (NO_OFFSETS_MS[said] ?? 0);
+      if (nextMs === undefined || atMs < nextMs) nextMs = atMs;
+    }
+    return nextMs;
+  }
+
+  #passChanges(): readonly Ip[] {
+    const changed = this.#orphans.takeChanges();
+    for (const ip of changed) this.#ports.council.dutyChanged(ip);
+    return changed;
+  }
+
+  /** And answers. */
+  #isLeading(ip: Ip): boolean {
+    const state = this.#ports.stateOf(ip);
+    return state?.phase === "leading" && state.answeredOn.length > 0;
+  }
+
+  #rankOf(ip: Ip): RankedGroup | undefined {
+    const decision = this.#ports.council.decisionOf(ip);
+    if (decision === undefined || decision.rule !== "arpeggio-1" || decision.group.addresses[0] !== ip)
+      return undefined;
+    const { leader, candidates, group } = decision;
+    if (leader === undefined || leader === this.#self || !this.#ports.isOurs(leader)) return undefined;
+    const names = candidates.slice(0, LAST_RANK).map(({ node }) => node);
+    const place = names.indexOf(this.#self);
+    return place < 1 ? undefined : { addresses: group.addresses, leader, before: names.slice(0, place) };
+  }
+
+  /** Those who would take the address if it were orphaned. */
+  #nextInRank(ip: Ip): readonly string[] {
+    const decision = this.#ports.council.decisionOf(ip);
+    if (decision === undefined || decision.group.addresses[0] !== ip) return [];
+    const names = decision.candidates.slice(0, LAST_RANK).map(({ node }) => node);
+    return names.filter((node) => node !== this.#self && this.#ports.isOurs(node));
+  }
+
+  #tellBegun(): void {
+    const news = new Map<string, Ip[]>();
+    let left = TOLD_AT_ONCE;
+    for (const ip of this.#begun) {
+      if (left-- <= 0) break;
+      this.#begun.delete(ip);
+      if (!this.#isLeading(ip)) continue;
+      this.#farewells.delete(ip);
+      const before = this.#told.get(ip) ?? [];
+      const names = this.#nextInRank(ip);
+      this.#told.set(ip, names);
+      for (const node of names) {
+        if (before.includes(node)) continue;
+        const told = news.get(node);
+        if (told === undefined) news.set(node, [ip]);
+        else told.push(ip);
+      }
+    }
+    for (const [node, addresses] of news) this.#sendLead([node], addresses, true, { reason: "" });
+  }
+
+  #sayFarewells(nowMs: number): void {
+    for (const [ip, farewell] of this.#farewells) {
+      const { to, startMs, said } = farewell;
+      if (startMs + (NO_OFFSETS_MS[said] ?? 0) > nowMs) continue;
+      if (++farewell.said >= NO_OFFSETS_MS.length) this.#farewells.delete(ip);
+      this.#say(to, [ip]);
+    }
+  }
+
+  #say(to: readonly string[], addresses: readonly Ip[]): void {
+    const answers = Map.groupBy(
+      addresses.map((ip) => ({ ip, why: this.#whyNot(ip) })),
+      ({ why }) => `${why.reason} ${why.leader ?? ""}`,
+    );
+    for (const [first, ...rest] of answers.values()) {
+      if (first !== undefined)
+        this.#sendLead(
+          to,
+          [first, ...rest].map(({ ip }) => ip),
+          false,
+          first.why,
+        );
+    }
+  }
+
+  #whyNot(ip: Ip): Why {
+    const decision = this.#ports.council.decisionOf(ip);
+    if (decision === undefined) return { reason: "unknown-address" };
+    const { leader, refusals, reason } = decision;
+    if (leader === this.#self) {
+      const winner = this.#ports.stateOf(ip)?.contest?.winner.node;
+      return winner === undefined ? { reason: "no-link" } : { reason: "views-differ", leader: winner };
+    }
+    const refusal = refusals.find(({ node }) => node === this.#self)?.reason;
+    if (leader === undefined) return { reason: refusal ?? reason };
+    return { reason: refusal ?? "other-leader", leader };
+  }
+
+  #sendLead(to: readonly string[], addresses: readonly Ip[], leads: boolean, why: Why): void {
+    const freshness = this.#freshness;
+    this.#send(to, addresses, (group) => ({
+      kind: "lead",
+      group,
+      addresses,
+      node: this.#self,
+      leads,
+      ...why,
+      freshness,
+    }));
+  }
+
+  #send(to: readonly string[], addresses: readonly Ip[], build: (group: string) => HandoverMessage): void {
+    const [group] = addresses;
+    if (group !== undefined) for (const node of to) this.#ports.send(node, [build(group)]);
+  }
+}

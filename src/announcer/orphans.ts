@@ -1,0 +1,219 @@
+/**
+ * The orphan rule (DESIGN D9): when views differ, an address may have a leader in everybody's eyes that does not lead it in its own.
+ * Whoever comes next in rank waits for the leader's word, asks for it, and takes the address if it does not come. Pure: words and the
+ * time in, questions and addresses to take out.
+ */
+import { isSameList } from "../base/same-list.ts";
+import type { Ip } from "../net/ip.ts";
+import type { HandoverMessage, LeadAnswer } from "./ports.ts";
+
+/** From a change to the leader's word, seen by the second in rank (DESIGN D9). */
+export const WORD_EXPECTED_MS = 300;
+/** Whoever is one rank lower waits so much longer: somebody may have taken the address meanwhile. */
+export const RANK_STEP_MS = 1_000;
+/** Nobody below the fifth takes what is orphaned: by then it is to be answered, and more would only ask. */
+export const LAST_RANK = 5;
+/** Who says nothing for so long after the first question is silent. */
+export const SILENT_MS = 1_000;
+const ASK_AGAIN_MS = 300;
+/** How often whoever took an address asks whether the leader leads it now. */
+const TAKEN_ASK_MS = 2_000;
+/** Some milliseconds of encoding. */
+const ASKED_AT_ONCE = 500;
+
+/** A group of addresses that another leads, and this node comes after it. */
+export interface RankedGroup {
+  /** Led together; the first stands for all of them. */
+  readonly addresses: readonly Ip[];
+  readonly leader: string;
+  /** The leader first, then whoever else comes before this node. */
+  readonly before: readonly string[];
+}
+
+/** Why an address was taken that another leads in this node's eyes. */
+export interface Orphan {
+  readonly leader: string;
+  /** As the leader said it; "silent" when it, and the address, said nothing. */
+  readonly reason: string;
+}
+
+export interface OrphanSteps {
+  readonly ask: readonly { readonly to: string; readonly ip: Ip }[];
+  /** Whether the address is answered by its leader, on the wire. */
+  readonly probe: readonly { readonly leader: string; readonly ip: Ip }[];
+}
+
+interface Watch {
+  readonly group: RankedGroup;
+  readonly firstAskMs: number;
+  nextMs: number;
+  /** Who says that it does not lead. */
+  readonly noes: Map<string, LeadAnswer>;
+  /** Led by in the eyes of one that does not. */
+  readonly named: Set<string>;
+  isHeld: boolean;
+  orphan: Orphan | undefined;
+}
+
+export class Orphans {
+  readonly #self: string;
+  readonly #rankOf: (ip: Ip) => RankedGroup | undefined;
+  /** By the first address of each group, as all else here. */
+  readonly #watches = new Map<Ip, Watch>();
+  /** Who said last that it leads. */
+  readonly #confirmed = new Map<Ip, string>();
+  readonly #taken = new Map<Ip, Orphan>();
+  readonly #changed = new Set<Ip>();
+  #deadlineMs: number | undefined;
+
+  /** `rankOf`: of the group that the address is the first of; undefined for one that is not watched by this node. */
+  constructor(self: string, rankOf: (ip: Ip) => RankedGroup | undefined) {
+    this.#self = self;
+    this.#rankOf = rankOf;
+  }
+
+  /** All addresses that this node has taken. */
+  get taken(): ReadonlyMap<Ip, Orphan> {
+    return this.#taken;
+  }
+
+  get deadlineMs(): number | undefined {
+    return this.#deadlineMs;
+  }
+
+  /** The decision on a group has changed: its leader's word is expected, unless it was heard already. */
+  follow(ip: Ip, nowMs: number): void {
+    const group = this.#rankOf(ip);
+    const known = this.#watches.get(ip);
+    const isSame =
+      group !== undefined && known?.group.leader === group.leader && isSameList(known.group.addresses, group.addresses);
+    if (!isSame) this.#drop(ip);
+    if (group === undefined) {
+      this.#confirmed.delete(ip);
+      return;
+    }
+    if (this.#confirmed.get(ip) === group.leader || this.#watches.has(ip)) return;
+    this.#confirmed.delete(ip);
+    this.#expect(ip, group, nowMs);
+  }
+
+  hear(message: HandoverMessage, freshness: number, nowMs: number): void {
+    for (const ip of message.addresses) {
+      if (message.kind === "claim" || (message.kind === "lead" && message.leads)) this.#hearYes(ip, message.node);
+      else if (message.kind === "lead") this.#hearNo(ip, message, freshness, nowMs);
+    }
+  }
+
+  /** The leader's link answers for the address. */
+  held(ip: Ip): void {
+    const watch = this.#watches.get(ip);
+    if (watch !== undefined) watch.isHeld = true;
+  }
+
+  due(nowMs: number): OrphanSteps {
+    const ask: { readonly to: string; readonly ip: Ip }[] = [];
+    const probe: { readonly leader: string; readonly ip: Ip }[] = [];
+    if (this.#deadlineMs !== undefined && this.#deadlineMs <= nowMs) {
+      for (const [ip, watch] of this.#watches) {
+        if (watch.nextMs > nowMs) continue;
+        if (ask.length >= ASKED_AT_ONCE) break;
+        const asked = this.#advance(ip, watch, nowMs);
+        for (const to of asked) ask.push({ to, ip });
+        if (asked.includes(watch.group.leader)) probe.push({ leader: watch.group.leader, ip });
+      }
+      this.#deadlineMs = undefined;
+      for (const { nextMs } of this.#watches.values()) this.#wake(nextMs);
+    }
+    return { ask, probe };
+  }
+
+  /** Addresses of which it has changed whether this node has taken them, since this was asked for last. */
+  takeChanges(): readonly Ip[] {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    return changed;
+  }
+
+  #expect(ip: Ip, group: RankedGroup, nowMs: number): void {
+    const firstAskMs = nowMs + WORD_EXPECTED_MS + (group.before.length - 1) * RANK_STEP_MS;
+    this.#watches.set(ip, {
+      group,
+      firstAskMs,
+      nextMs: firstAskMs,
+      noes: new Map(),
+      named: new Set(),
+      isHeld: false,
+      orphan: undefined,
+    });
+    this.#wake(firstAskMs);
+  }
+
+  #hearYes(ip: Ip, node: string): void {
+    const watch = this.#watches.get(ip);
+    if (watch === undefined && this.#rankOf(ip) === undefined) return;
+    // Of what was taken another claim is a contest; the leader's own ends it.
+    if (watch?.orphan !== undefined && node !== watch.group.leader) return;
+    this.#confirmed.set(ip, node);
+    this.#drop(ip);
+  }
+
+  #hearNo(ip: Ip, message: LeadAnswer, freshness: number, nowMs: number): void {
+    const { node, leader } = message;
+    const watch = this.#watches.get(ip);
+    if (watch === undefined) {
+      const group = this.#rankOf(ip);
+      if (group === undefined || (node !== group.leader && node !== this.#confirmed.get(ip))) return;
+      this.#confirmed.delete(ip);
+      return this.#expect(ip, group, nowMs);
+    }
+    if (watch.orphan !== undefined || !this.#asked(watch).includes(node)) return;
+    // It has gone, or can be led by nobody, and we have not read that yet.
+    const knowsBetter = freshness !== 0 && message.freshness > freshness && message.reason === "unknown-address";
+    if (knowsBetter || message.reason === "no-link") return this.#drop(ip);
+    watch.noes.set(node, message);
+    if (leader !== undefined && leader !== this.#self) watch.named.add(leader);
+    if (nowMs >= watch.firstAskMs) watch.nextMs = nowMs;
+    this.#wake(watch.nextMs);
+  }
+
+  #asked({ group, named }: Watch): readonly string[] {
+    return [...new Set([...group.before, ...named])];
+  }
+
+  /** Whom to ask now; takes the address when that is of no use any more. */
+  #advance(ip: Ip, watch: Watch, nowMs: number): readonly string[] {
+    const { group, noes, firstAskMs } = watch;
+    if (watch.orphan !== undefined) {
+      watch.nextMs = nowMs + TAKEN_ASK_MS;
+      return [group.leader];
+    }
+    const missing = this.#asked(watch).filter((node) => !noes.has(node));
+    const isOver = nowMs - firstAskMs >= SILENT_MS;
+    if (missing.length > 0 && !isOver) {
+      watch.nextMs = Math.min(nowMs + ASK_AGAIN_MS, firstAskMs + SILENT_MS);
+      return missing;
+    }
+    if (missing.includes(group.leader) && watch.isHeld) {
+      this.#confirmed.set(ip, group.leader);
+      this.#drop(ip);
+      return [];
+    }
+    watch.orphan = { leader: group.leader, reason: noes.get(group.leader)?.reason ?? "silent" };
+    watch.nextMs = nowMs + TAKEN_ASK_MS;
+    for (const taken of group.addresses) this.#taken.set(taken, watch.orphan);
+    for (const taken of group.addresses) this.#changed.add(taken);
+    return [];
+  }
+
+  #drop(ip: Ip): void {
+    const watch = this.#watches.get(ip);
+    this.#watches.delete(ip);
+    if (watch?.orphan === undefined) return;
+    for (const taken of watch.group.addresses) this.#taken.delete(taken);
+    for (const taken of watch.group.addresses) this.#changed.add(taken);
+  }
+
+  #wake(atMs: number): void {
+    if (this.#deadlineMs === undefined || atMs < this.#deadlineMs) this.#deadlineMs = atMs;
+  }
+}

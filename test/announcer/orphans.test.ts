@@ -1,0 +1,214 @@
+/** The orphan rule (DESIGN D9) as seen by one node, n3 or lower in rank; times are from the change on. */
+import { expect } from "chai";
+import { Orphans, type RankedGroup } from "../../src/announcer/orphans.ts";
+import type { HandoverMessage } from "../../src/announcer/ports.ts";
+import { BASIS, claim, ip, VIP, VIP6 } from "./rig.ts";
+
+const SECOND: RankedGroup = { addresses: [VIP, VIP6], leader: "n1", before: ["n1"] };
+const THIRD: RankedGroup = { addresses: [VIP], leader: "n1", before: ["n1", "n2"] };
+
+function lead(node: string, leads: boolean, changes: { reason?: string; leader?: string; freshness?: number } = {}) {
+  const word: HandoverMessage = {
+    kind: "lead",
+    group: "g",
+    addresses: [VIP],
+    node,
+    leads,
+    reason: leads ? "" : "other-leader",
+    freshness: 0,
+    ...changes,
+  };
+  return word;
+}
+
+class Watcher {
+  group: RankedGroup | undefined;
+  readonly orphans = new Orphans("n9", (address) => (address === VIP ? this.group : undefined));
+  freshness = 0;
+  nowMs = 0;
+
+  constructor(group: RankedGroup | undefined) {
+    this.group = group;
+    this.orphans.follow(VIP, 0);
+  }
+
+  change(group: RankedGroup | undefined): void {
+    this.group = group;
+    this.orphans.follow(VIP, this.nowMs);
+  }
+
+  hear(message: HandoverMessage): void {
+    this.orphans.hear(message, this.freshness, this.nowMs);
+  }
+
+  /** To the time given: what was asked, probed and taken, with when. */
+  run(untilMs: number): string[] {
+    const lines: string[] = [];
+    for (; this.nowMs <= untilMs; this.nowMs += 10) {
+      const { ask, probe } = this.orphans.due(this.nowMs);
+      for (const { to } of ask) lines.push(`${this.nowMs}: asks ${to}`);
+      for (const { leader } of probe) lines.push(`${this.nowMs}: probes ${leader}`);
+      for (const changed of this.orphans.takeChanges()) {
+        const orphan = this.orphans.taken.get(changed);
+        lines.push(`${this.nowMs}: ${changed} ${orphan === undefined ? "given back" : `taken, ${orphan.reason}`}`);
+      }
+    }
+    return lines;
+  }
+}
+
+/** One that has taken what n1 does not lead. */
+function taken(): Watcher {
+  const watcher = new Watcher(SECOND);
+  watcher.run(300);
+  watcher.hear(lead("n1", false));
+  watcher.run(400);
+  return watcher;
+}
+
+const ASKED_FOR_A_SECOND = [300, 600, 900, 1_200].flatMap((atMs) => [`${atMs}: asks n1`, `${atMs}: probes n1`]);
+
+describe("who comes second", () => {
+  it("waits 300 ms for the leader's word, then asks", () => {
+    expect(new Watcher(SECOND).run(350)).to.deep.equal(["300: asks n1", "300: probes n1"]);
+  });
+  for (const { name, word } of [
+    { name: "its word", word: lead("n1", true) },
+    { name: "its claim", word: claim("n1") },
+    { name: "another's claim", word: claim("n5") },
+  ]) {
+    it(`asks nothing after ${name}`, () => {
+      const watcher = new Watcher(SECOND);
+      watcher.run(200);
+      watcher.hear(word);
+      expect(watcher.run(10_000)).to.deep.equal([]);
+    });
+    it(`rests after ${name} as an answer`, () => {
+      const watcher = new Watcher(SECOND);
+      watcher.run(400);
+      watcher.hear(word);
+      expect(watcher.run(10_000)).to.deep.equal([]);
+    });
+  }
+  it("needs no second word when the leader stays the same", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.hear(lead("n1", true));
+    watcher.change({ ...SECOND });
+    expect(watcher.run(10_000)).to.deep.equal([]);
+    watcher.change({ ...SECOND, leader: "n2", before: ["n2"] });
+    expect(watcher.run(10_400)).to.deep.equal(["10310: asks n2", "10310: probes n2"]);
+  });
+  it("takes both families at once on a no, with the reason as it was said", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(300);
+    watcher.hear(lead("n1", false, { reason: "not-selected" }));
+    expect(watcher.run(400)).to.deep.equal([`310: ${VIP} taken, not-selected`, `310: ${VIP6} taken, not-selected`]);
+  });
+  it("takes it after a second of silence of member and address", () => {
+    const lines = new Watcher(SECOND).run(2_000);
+    expect(lines).to.deep.equal([...ASKED_FOR_A_SECOND, `1300: ${VIP} taken, silent`, `1300: ${VIP6} taken, silent`]);
+  });
+  it("leaves it when the address is answered by the leader's link", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(1_250);
+    watcher.orphans.held(VIP);
+    expect(watcher.run(10_000)).to.deep.equal([]);
+  });
+  it("asks who leads in the leader's eyes, and rests when that one does", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(300);
+    watcher.hear(lead("n1", false, { leader: "n7" }));
+    expect(watcher.run(310)).to.deep.equal(["310: asks n7"]);
+    watcher.hear(claim("n7"));
+    expect(watcher.run(10_000)).to.deep.equal([]);
+  });
+  it("takes it when it leads itself in the leader's eyes", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(300);
+    watcher.hear(lead("n1", false, { leader: "n9" }));
+    expect(watcher.run(310)[0]).to.equal(`310: ${VIP} taken, other-leader`);
+  });
+  it("begins to wait again when the leader says unasked that it leads no longer", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.hear(lead("n1", true));
+    watcher.run(5_000);
+    watcher.hear(lead("n5", false));
+    expect(watcher.run(6_000)).to.deep.equal([]);
+    watcher.hear(lead("n1", false));
+    expect(watcher.run(6_400)).to.deep.equal(["6310: asks n1", "6310: probes n1"]);
+  });
+  for (const { name, own, theirs, isTaken } of [
+    { name: "of a fresher view", own: 40, theirs: 41, isTaken: false },
+    { name: "of an older view", own: 41, theirs: 40, isTaken: true },
+    { name: "of a view that cannot be compared", own: 41, theirs: 0, isTaken: true },
+  ]) {
+    it(`${isTaken ? "takes" : "leaves"} what is unknown ${name}`, () => {
+      const watcher = new Watcher(SECOND);
+      watcher.freshness = own;
+      watcher.run(300);
+      watcher.hear(lead("n1", false, { reason: "unknown-address", freshness: theirs }));
+      watcher.run(5_000);
+      expect(watcher.orphans.taken.has(VIP)).to.equal(isTaken);
+    });
+  }
+  it("leaves what the leader has no link for: it may have one again", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(300);
+    watcher.hear(lead("n1", false, { reason: "no-link" }));
+    expect(watcher.run(5_000)).to.deep.equal([]);
+  });
+  it("is told of other groups by the same word", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.hear({ ...lead("n1", true), addresses: [ip("192.0.2.77"), VIP] });
+    expect(watcher.run(5_000)).to.deep.equal([]);
+  });
+});
+
+describe("who comes third", () => {
+  it("waits a second longer, and asks the second, too", () => {
+    expect(new Watcher(THIRD).run(1_350)).to.deep.equal(["1300: asks n1", "1300: asks n2", "1300: probes n1"]);
+  });
+  it("takes nothing that the second has taken", () => {
+    const watcher = new Watcher(THIRD);
+    watcher.run(1_300);
+    watcher.hear(lead("n1", false));
+    expect(watcher.run(1_400)).to.deep.equal(["1310: asks n2"]);
+    watcher.hear(claim("n2"));
+    expect(watcher.run(10_000)).to.deep.equal([]);
+  });
+  it("takes it when both say no", () => {
+    const watcher = new Watcher(THIRD);
+    watcher.run(1_300);
+    watcher.hear(lead("n2", false, { reason: "not-selected" }));
+    watcher.hear(lead("n1", false, { reason: "unknown-address" }));
+    expect(watcher.run(1_400)).to.deep.equal([`1310: ${VIP} taken, unknown-address`]);
+  });
+});
+
+describe("what was taken", () => {
+  it("is asked for every two seconds, and given back on the leader's word or claim, not on another's", () => {
+    for (const word of [lead("n1", true), claim("n1", BASIS)]) {
+      const watcher = taken();
+      expect(watcher.run(2_400)).to.deep.equal(["2310: asks n1", "2310: probes n1"]);
+      watcher.hear(claim("n5"));
+      expect(watcher.run(2_500)).to.deep.equal([]);
+      watcher.hear(word);
+      expect(watcher.run(2_520)).to.deep.equal([`2510: ${VIP} given back`, `2510: ${VIP6} given back`]);
+    }
+  });
+  it("is weighed anew when the group has other addresses", () => {
+    const watcher = taken();
+    watcher.change({ ...SECOND, addresses: [VIP] });
+    expect(watcher.run(420)).to.deep.equal([`410: ${VIP} given back`, `410: ${VIP6} given back`]);
+    watcher.run(710);
+    watcher.hear(lead("n1", false));
+    expect(watcher.run(730)).to.deep.equal([`720: ${VIP} taken, other-leader`]);
+  });
+  it("is given back when another is elected, or this node is no candidate", () => {
+    for (const group of [{ ...SECOND, leader: "n2", before: ["n2"] }, undefined]) {
+      const watcher = taken();
+      watcher.change(group);
+      expect(watcher.run(420)[0]).to.equal(`410: ${VIP} given back`);
+    }
+  });
+});
