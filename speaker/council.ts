@@ -62,7 +62,7 @@ export interface Verdict {
 }
 
 /** Of the first snapshot, in one turn: some milliseconds. */
-const OBJECTS_AT_ONCE = 400;
+const OBJECTS_AT_ONCE = 250;
 const NONE: ListDifference<never> = { gone: [], come: [] };
 const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
 
