@@ -83,12 +83,12 @@ describe("a speaker's pod", () => {
       expect(status.qosClass).to.equal("Burstable");
       expect(spec.containers[0]?.resources).to.deep.equal({
         requests: { cpu: "100m", memory: "128Mi" },
-        limits: { memory: "256Mi" },
+        limits: { memory: "512Mi" },
       });
       const pid = speakerPid(kube(), spec.nodeName);
       const group = groupOf(pid, "cpu");
       expect(readFileSync(`${group}/cpu.cfs_quota_us`, "utf8").trim()).to.equal("-1");
-      expect(readFileSync(`${groupOf(pid, "memory")}/memory.limit_in_bytes`, "utf8").trim()).to.equal(String(2 ** 28));
+      expect(readFileSync(`${groupOf(pid, "memory")}/memory.limit_in_bytes`, "utf8").trim()).to.equal(String(2 ** 29));
     }
   });
 });
