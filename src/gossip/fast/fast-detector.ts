@@ -48,6 +48,8 @@ export class FastDetector {
   #members = 1;
   #effects: FastEffect[] = [];
   #dueMs: number | undefined;
+  /** When we meant to turn next: a deadline that was over before counts from the turn that noted it, so that no lateness is noted twice. */
+  #expectedMs: number | undefined;
   #brakedUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(options: FastDetectorOptions) {
@@ -66,6 +68,7 @@ export class FastDetector {
     for (const node of this.#own.overdue(nowMs)) this.#effects.push({ kind: "ping", node });
     if (this.#own.isLost(nowMs)) this.#effects.push({ kind: "unwatched" });
     this.#dueMs = this.#nextDeadlineMs(nowMs);
+    this.#expectedMs = this.#dueMs === undefined ? undefined : Math.max(this.#dueMs, nowMs);
     return this.#effects.splice(0);
   }
 
@@ -110,9 +113,8 @@ export class FastDetector {
 
   /** What was not heard while our own loop stood proves nothing. */
   #noteLateness(nowMs: number): void {
-    const lateMs = this.#dueMs === undefined ? 0 : nowMs - this.#dueMs;
+    const lateMs = this.#expectedMs === undefined ? 0 : nowMs - this.#expectedMs;
     if (lateMs <= this.#timing.lateMs) return;
-    this.#dueMs = nowMs;
     for (const watch of this.#watches.values()) watch.discount(lateMs);
     this.#own.discount(lateMs);
   }

@@ -165,6 +165,19 @@ describe("fast detector: a leader that is gone", () => {
 });
 
 describe("fast detector: what is the watcher's own fault", () => {
+  it("a watcher that stood while the leader died takes its own standstill out once, however much it reads when it goes on", () => {
+    const scene = watching(3);
+    scene.answers.process = false;
+    scene.nowMs += 300;
+    // Its sockets are read before deadlines are judged.
+    for (let read = 0; read < 10; read++) scene.observe({ kind: "answered", node: "n3" });
+    scene.observe({ kind: "tick" });
+    const goesOnMs = scene.nowMs;
+    scene.run(3_000);
+    const [suspect] = scene.of("suspect");
+    expect((suspect?.atMs ?? Number.POSITIVE_INFINITY) - goesOnMs).to.be.within(850, 1_100);
+  });
+
   it("a watcher whose loop stood accuses nobody for it", () => {
     const scene = watching(3);
     scene.killHost();
