@@ -1,6 +1,6 @@
 /**
- * The numbers of fast detection (DESIGN D7), in one place, so that a simulation can say what another one would cost. What each costs
- * stands in docs/decisions/failover-constants.md.
+ * The numbers of fast detection (DESIGN D7), in one place, so that a simulation can say what another one would cost. Why each is what
+ * it is stands in docs/decisions/failover-constants.md.
  */
 export interface FastTiming {
   /** A watcher pings its leader so often. */
