@@ -3,7 +3,7 @@
  * who may watch, and which frames ask a leader's process and its kernel whether they are there.
  */
 
-import { type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/neighbour-questions.ts";
+import { frameOf, type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/neighbour-questions.ts";
 import type { PacketPort } from "../src/announcer/packet-port.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
@@ -20,7 +20,7 @@ import type { KnownMember, MemberViews } from "./member-views.ts";
 import { WatchedPackets } from "./watched-packets.ts";
 
 /** Asked at one time; an answer comes at once or never. */
-const PROBES = 64;
+const PROBES = 256;
 
 export class LeaderWatch {
   readonly packets: WatchedPackets;
@@ -31,7 +31,8 @@ export class LeaderWatch {
   readonly #questions = new NeighbourQuestions();
   readonly #led = new LedBook();
   /** The last questions whether a leader answers for an address, the latest last. */
-  readonly #probes = new Map<Ip, NeighbourQuestions>();
+  readonly #probes = new Map<Ip, NeighbourQuestion>();
+  readonly #probed = new NeighbourQuestions();
   #told = "";
 
   constructor(
@@ -70,20 +71,30 @@ export class LeaderWatch {
     if (frames.length > 0) this.packets.flush();
   }
 
-  /** Asks the leader's own link for an address, be it watched by this node or not. */
-  probe(leader: string, ip: Ip, nowMs: number): void {
-    const known = this.#members.present().find(({ member }) => member.name === leader);
+  /** Asks leaders' own links for addresses, be they watched by this node or not. */
+  probe(asked: readonly { readonly leader: string; readonly ip: Ip }[], nowMs: number): void {
+    if (asked.length === 0) return;
     const usable = this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
-    const way = known?.word === undefined ? undefined : wayTo(ip, known.word, usable);
-    if (way === undefined) return;
-    const questions = new NeighbourQuestions();
-    questions.set([{ node: leader, of: "led-address", ip, ...way }]);
-    this.#probes.delete(ip);
-    const [oldest] = this.#probes.size < PROBES ? [] : this.#probes.keys();
-    if (oldest !== undefined) this.#probes.delete(oldest);
-    this.#probes.set(ip, questions);
+    const words = new Map(this.#members.present().map(({ member, word }) => [member.name, word]));
+    const questions = asked.flatMap(({ leader, ip }): readonly NeighbourQuestion[] => {
+      const word = words.get(leader);
+      const way = word === undefined ? undefined : wayTo(ip, word, usable);
+      return way === undefined ? [] : [{ node: leader, of: "led-address", ip, ...way }];
+    });
+    for (const question of questions) {
+      this.#probes.delete(question.ip);
+      this.#probes.set(question.ip, question);
+    }
+    for (const ip of this.#probes.keys()) {
+      if (this.#probes.size <= PROBES) break;
+      this.#probes.delete(ip);
+    }
+    this.#probed.set([...this.#probes.values()]);
     this.#listen(usable);
-    for (const { linkIndex, family, bytes } of questions.framesFor(leader)) this.packets.send(linkIndex, family, bytes);
+    for (const question of questions) {
+      const { linkIndex, family, bytes } = frameOf(question);
+      this.packets.send(linkIndex, family, bytes);
+    }
     this.packets.flush();
   }
 
@@ -92,10 +103,7 @@ export class LeaderWatch {
     const answered = this.#questions.answeredBy(linkIndex, family, frame, vlanTag);
     if (answered !== undefined)
       this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
-    for (const [ip, questions] of this.#probes) {
-      if (questions.answeredBy(linkIndex, family, frame, vlanTag) !== undefined) return ip;
-    }
-    return undefined;
+    return this.#probed.answeredBy(linkIndex, family, frame, vlanTag)?.ip;
   }
 
   #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {
@@ -125,8 +133,8 @@ export class LeaderWatch {
 
   #listen(usable: readonly JudgedLink[]): void {
     for (const { link } of usable) {
-      const probed = [...this.#probes.values()].flatMap((questions) => questions.addressesOn(link.index));
-      this.packets.watch(link.index, [...this.#questions.addressesOn(link.index), ...probed]);
+      const heard = [...this.#questions.addressesOn(link.index), ...this.#probed.addressesOn(link.index)];
+      this.packets.watch(link.index, [...new Set(heard)]);
     }
   }
 }

@@ -2,7 +2,7 @@
  * Who leads what, as leaders say it to those who come after them (DESIGN D9): this node's own word, its answers, and the orphan rule
  * over the decisions. `Orphans` has the rule; this knows decisions, members and what is answered.
  */
-import { LAST_RANK, type Orphan, Orphans, type RankedGroup } from "../src/announcer/orphans.ts";
+import { LAST_RANK, type Orphan, type OrphanSteps, Orphans, type RankedGroup } from "../src/announcer/orphans.ts";
 import type { AddressState, AnnouncerNote, HandoverMessage, LeadAnswer } from "../src/announcer/ports.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
@@ -14,12 +14,12 @@ export interface OrphanWatchPorts {
   readonly isOurs: (node: string) => boolean;
   readonly stateOf: (ip: Ip) => AddressState | undefined;
   readonly send: (to: string, messages: readonly HandoverMessage[]) => void;
-  /** Asks the leader's link for the address; `held` says that it answered. */
-  readonly probe: (leader: string, ip: Ip, nowMs: number) => void;
+  /** Asks leaders' links for addresses; `held` says that one answered. */
+  readonly probe: (asked: OrphanSteps["probe"], nowMs: number) => void;
 }
 
 /** Addresses that are looked at in one turn: some milliseconds. */
-const TOLD_AT_ONCE = 500;
+const TOLD_AT_ONCE = 100;
 /** When it is said that an address is led no longer, in ms: datagrams get lost, and nobody asks for it. */
 const NO_OFFSETS_MS: readonly number[] = [0, 60, 180];
 
@@ -118,7 +118,7 @@ export class OrphanWatch {
       const addresses = asked.map(({ ip }) => ip);
       this.#send([to], addresses, (group) => ({ kind: "lead-question", group, addresses, node: this.#self }));
     }
-    for (const { leader, ip } of probe) this.#ports.probe(leader, ip, nowMs);
+    if (probe.length > 0) this.#ports.probe(probe, nowMs);
     return this.#passChanges().length > 0;
   }
 

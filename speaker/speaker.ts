@@ -72,7 +72,7 @@ export class Speaker {
       isOurs: (node) => this.#members.isOurs(node),
       stateOf: (ip) => this.#announcer.addressState(ip),
       send: (to, messages) => this.#sendMessages(to, messages),
-      probe: (leader, ip, atMs) => this.#watch.probe(leader, ip, atMs),
+      probe: (asked, atMs) => this.#watch.probe(asked, atMs),
     });
     this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.#gossip?.fast?.lastProofMs(name));
     this.#announcer = new AnnouncerDriver({

@@ -56,9 +56,7 @@ export class NeighbourQuestions {
   }
 
   framesFor(node: string): readonly QuestionFrame[] {
-    return this.#questions
-      .filter((asked) => asked.node === node)
-      .map(({ linkIndex, ip, mac, own }) => ({ linkIndex, family: familyOf(ip), bytes: questionFrame(ip, mac, own) }));
+    return this.#questions.filter((asked) => asked.node === node).map(frameOf);
   }
 
   /** The question that this frame answers: sent to us, by the MAC that we had asked. */
@@ -79,6 +77,10 @@ export class NeighbourQuestions {
         asked.own.mac === macAt(frame, DESTINATION_OFFSET),
     );
   }
+}
+
+export function frameOf({ linkIndex, ip, mac, own }: NeighbourQuestion): QuestionFrame {
+  return { linkIndex, family: familyOf(ip), bytes: questionFrame(ip, mac, own) };
 }
 
 function questionFrame(ip: Ip, mac: Mac, own: NeighbourQuestion["own"]): Uint8Array {

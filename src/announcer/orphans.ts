@@ -18,8 +18,9 @@ export const SILENT_MS = 1_000;
 const ASK_AGAIN_MS = 300;
 /** How often whoever took an address asks whether the leader leads it now. */
 const TAKEN_ASK_MS = 2_000;
-/** Some milliseconds of encoding. */
-const ASKED_AT_ONCE = 500;
+/** Addresses that are asked for together, and the time from one such round to the next: thousands at once would hold up everything else. */
+const ASKED_AT_ONCE = 64;
+const ROUND_MS = 20;
 
 /** A group of addresses that another leads, and this node comes after it. */
 export interface RankedGroup {
@@ -46,6 +47,8 @@ export interface OrphanSteps {
 interface Watch {
   readonly group: RankedGroup;
   readonly firstAskMs: number;
+  /** When it was really asked for the first time. */
+  askedMs: number | undefined;
   nextMs: number;
   /** Who says that it does not lead. */
   readonly noes: Map<string, LeadAnswer>;
@@ -113,16 +116,18 @@ export class Orphans {
   due(nowMs: number): OrphanSteps {
     const ask: { readonly to: string; readonly ip: Ip }[] = [];
     const probe: { readonly leader: string; readonly ip: Ip }[] = [];
-    if (this.#deadlineMs !== undefined && this.#deadlineMs <= nowMs) {
-      for (const [ip, watch] of this.#watches) {
-        if (watch.nextMs > nowMs) continue;
-        if (ask.length >= ASKED_AT_ONCE) break;
+    if (this.#deadlineMs === undefined || this.#deadlineMs > nowMs) return { ask, probe };
+    let left = ASKED_AT_ONCE;
+    this.#deadlineMs = undefined;
+    for (const [ip, watch] of this.#watches) {
+      if (watch.nextMs <= nowMs && left-- > 0) {
         const asked = this.#advance(ip, watch, nowMs);
         for (const to of asked) ask.push({ to, ip });
-        if (asked.includes(watch.group.leader)) probe.push({ leader: watch.group.leader, ip });
+        // Mostly the first question is answered at once, and its answer is worth more than the link's.
+        const isAskedAgain = watch.askedMs !== nowMs && watch.orphan === undefined;
+        if (isAskedAgain && asked.includes(watch.group.leader)) probe.push({ leader: watch.group.leader, ip });
       }
-      this.#deadlineMs = undefined;
-      for (const { nextMs } of this.#watches.values()) this.#wake(nextMs);
+      if (this.#watches.has(ip)) this.#wake(Math.max(watch.nextMs, nowMs + ROUND_MS));
     }
     return { ask, probe };
   }
@@ -139,6 +144,7 @@ export class Orphans {
     this.#watches.set(ip, {
       group,
       firstAskMs,
+      askedMs: undefined,
       nextMs: firstAskMs,
       noes: new Map(),
       named: new Set(),
@@ -182,15 +188,16 @@ export class Orphans {
 
   /** Whom to ask now; takes the address when that is of no use any more. */
   #advance(ip: Ip, watch: Watch, nowMs: number): readonly string[] {
-    const { group, noes, firstAskMs } = watch;
+    const { group, noes } = watch;
     if (watch.orphan !== undefined) {
       watch.nextMs = nowMs + TAKEN_ASK_MS;
       return [group.leader];
     }
     const missing = this.#asked(watch).filter((node) => !noes.has(node));
-    const isOver = nowMs - firstAskMs >= SILENT_MS;
-    if (missing.length > 0 && !isOver) {
-      watch.nextMs = Math.min(nowMs + ASK_AGAIN_MS, firstAskMs + SILENT_MS);
+    if (missing.length > 0) watch.askedMs ??= nowMs;
+    const silentMs = (watch.askedMs ?? nowMs) + SILENT_MS;
+    if (missing.length > 0 && nowMs < silentMs) {
+      watch.nextMs = Math.min(nowMs + ASK_AGAIN_MS, silentMs);
       return missing;
     }
     if (missing.includes(group.leader) && watch.isHeld) {

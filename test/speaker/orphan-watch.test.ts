@@ -39,7 +39,7 @@ class Rig {
     isOurs: (node) => node !== "go",
     stateOf: (address) => this.states.get(address) as AddressState | undefined,
     send: (to, messages) => this.said.push(...messages.map((message) => `${to} ${textOf(message)}`)),
-    probe: (leader, address) => this.said.push(`${leader} probed for ${address}`),
+    probe: (probed) => this.said.push(...probed.map(({ leader, ip: address }) => `${leader} probed for ${address}`)),
   });
 
   decide(...decisions: readonly Decision[]): void {
