@@ -47,6 +47,8 @@ describe("arpeggio-controller --source=files", function () {
     const before = [await scene.statusOf("a"), await scene.statusOf("b")];
     await scene.stop("SIGKILL");
     await scene.start();
+    // It listens before it has read the folder.
+    await scene.until(async () => (await allocation("a")).allocated);
     expect(await allocation("a")).to.deep.include({ allocated: true, addresses: ["192.0.2.11"] });
     expect([await scene.statusOf("a"), await scene.statusOf("b")]).to.deep.equal(before);
   });
