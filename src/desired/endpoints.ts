@@ -1,4 +1,5 @@
 /** Where a Service is served, from its EndpointSlices (both families pooled). Pure. */
+import { shared } from "../base/shared.ts";
 import { changedKeys } from "./keyed-difference.ts";
 import type { EndpointFacts, EndpointSliceFacts, ServiceFacts, SourceKind } from "./snapshot.ts";
 
@@ -66,15 +67,10 @@ function serviceOf({ namespace, serviceName }: EndpointSliceFacts): string {
 
 /** Thousands of Services are served in the same few ways: equal ones are one object. It never changes an answer. */
 export class SharedServing {
-  #known = new Map<string, Serving>();
+  readonly #known = new Map<string, Serving>();
 
   of(serving: Serving): Serving {
-    const key = keyOf(serving);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    if (this.#known.size >= SERVINGS_KEPT) this.#known = new Map();
-    this.#known.set(key, serving);
-    return serving;
+    return shared(this.#known, keyOf(serving), serving, SERVINGS_KEPT);
   }
 }
 

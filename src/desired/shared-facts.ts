@@ -2,6 +2,7 @@
  * Facts that came by structured cloning carry every text and every endpoint anew, though thousands of Services have the same few:
  * here equal ones become one object. Pure, but for what it remembers.
  */
+import { shared } from "../base/shared.ts";
 import type { EndpointFacts, EndpointSliceFacts, ServiceFacts } from "./snapshot.ts";
 import type { SnapshotChange } from "./snapshot-difference.ts";
 
@@ -22,23 +23,15 @@ export class SharedFacts {
   }
 
   #shareService(service: Writable<ServiceFacts>): void {
-    service.namespace = shared(this.#texts, service.namespace, service.namespace);
+    service.namespace = shared(this.#texts, service.namespace, service.namespace, KEPT);
     service.externalTrafficPolicy = service.externalTrafficPolicy === "Local" ? "Local" : "Cluster";
   }
 
   #shareSlice(slice: Writable<EndpointSliceFacts>): void {
-    slice.namespace = shared(this.#texts, slice.namespace, slice.namespace);
+    slice.namespace = shared(this.#texts, slice.namespace, slice.namespace, KEPT);
     slice.endpoints = slice.endpoints.map((endpoint) => {
       const { nodeName, ready, serving, terminating } = endpoint;
-      return shared(this.#endpoints, JSON.stringify([nodeName, ready, serving, terminating]), endpoint);
+      return shared(this.#endpoints, JSON.stringify([nodeName, ready, serving, terminating]), endpoint, KEPT);
     });
   }
-}
-
-function shared<Value>(known: Map<string, Value>, key: string, value: Value): Value {
-  const same = known.get(key);
-  if (same !== undefined) return same;
-  if (known.size >= KEPT) known.clear();
-  known.set(key, value);
-  return value;
 }

@@ -1,4 +1,5 @@
 /** Which groups look alike to the rules, so that members are judged once for all of them. Pure, but for its caches. */
+import { shared } from "../base/shared.ts";
 import type { AddressGroup, GroupService } from "../desired/group.ts";
 import type { AdvertisementFacts } from "../desired/snapshot.ts";
 import type { Ip } from "../net/ip.ts";
@@ -43,9 +44,7 @@ export class ProfileMemory {
     const known = this.#profiles.get(group.key);
     if (known?.group === group) return known.profile;
     const text = group.services.map((service) => this.#ofService(service)).join(";");
-    const sameText = this.#texts.get(text);
-    if (sameText === undefined) this.#texts.set(text, text);
-    const profile = sameText ?? text;
+    const profile = shared(this.#texts, text, text);
     this.#profiles.set(group.key, { group, profile });
     return profile;
   }
