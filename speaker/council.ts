@@ -5,6 +5,7 @@
 import { NODE_LABELS } from "../api/annotations.ts";
 import type { DETECTIONS, READY_REASONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
+import { earliest, isDue } from "../src/base/deadlines.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import { type Acceptance, acceptConfiguration } from "../src/desired/accept-configuration.ts";
 import { Deriver } from "../src/desired/derive.ts";
@@ -367,13 +368,4 @@ export class Council {
       this.#fresh.deadlineMs,
     ]);
   }
-}
-
-export function earliest(deadlines: readonly (number | undefined)[]): number | undefined {
-  const known = deadlines.filter((deadline) => deadline !== undefined);
-  return known.length === 0 ? undefined : Math.min(...known);
-}
-
-export function isDue(deadlineMs: number | undefined, nowMs: number): boolean {
-  return deadlineMs !== undefined && deadlineMs <= nowMs;
 }

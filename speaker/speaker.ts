@@ -2,6 +2,7 @@
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
 import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
 import type { Timer } from "../src/base/clock.ts";
+import { earliest, isDue } from "../src/base/deadlines.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
@@ -10,7 +11,7 @@ import type { SwimNews } from "../src/gossip/swim-event.ts";
 import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
-import { Council, earliest, isDue } from "./council.ts";
+import { Council } from "./council.ts";
 import { askMembers, FenceGate } from "./fence-gate.ts";
 import { mayChangeDecision } from "./gossip-news.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";

@@ -2,6 +2,7 @@
  * What this node is for every address that it has a duty for, and the talk with other members about it (DESIGN D8, D9). The only
  * place where a phase changes: by duties, messages, and frames of a new leader.
  */
+import { earliest } from "../base/deadlines.ts";
 import { isSameList } from "../base/same-list.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
@@ -113,11 +114,7 @@ export class AddressBook {
   }
 
   nextDeadlineMs(): number | undefined {
-    const handoverMs = this.#handover.nextDeadlineMs();
-    const holdersMs = this.#holders.nextDeadlineMs();
-    return handoverMs === undefined || holdersMs === undefined
-      ? (handoverMs ?? holdersMs)
-      : Math.min(handoverMs, holdersMs);
+    return earliest([this.#handover.nextDeadlineMs(), this.#holders.nextDeadlineMs()]);
   }
 
   beginTurn(): void {

@@ -1,4 +1,5 @@
 /** The announcer (DESIGN D8, D10, D11): duties, links and messages in, frames, groups, filters and messages out. No socket, no clock. */
+import { earliest } from "../base/deadlines.ts";
 import type { Family, Ip } from "../net/ip.ts";
 import { macAt } from "../net/mac.ts";
 import type { Address } from "./address.ts";
@@ -230,13 +231,12 @@ export class Announcer {
 
   #nextDeadlineMs(): number | undefined {
     const spoken = this.#isMuted ? [] : [this.#book.nextDeadlineMs(), this.#announcements.nextDeadlineMs()];
-    const deadlines = [
+    return earliest([
       this.#groups.nextDeadlineMs(),
       this.#filters.nextDeadlineMs(),
       this.#book.rivals.nextDeadlineMs(),
       ...spoken,
-    ].filter((atMs) => atMs !== undefined);
-    return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+    ]);
   }
 
   #dropped(reason: ReceiveDrop): ReceiveDrop {
