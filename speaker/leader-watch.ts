@@ -3,7 +3,12 @@
  * who may watch, and which frames ask a leader's process and its kernel whether they are there.
  */
 
-import { frameOf, type NeighbourQuestion, NeighbourQuestions } from "../src/announcer/neighbour-questions.ts";
+import {
+  frameOf,
+  type NeighbourQuestion,
+  NeighbourQuestions,
+  type QuestionFrame,
+} from "../src/announcer/neighbour-questions.ts";
 import type { PacketPort } from "../src/announcer/packet-port.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
@@ -66,14 +71,11 @@ export class LeaderWatch {
 
   /** The ladder's ARP and NS. */
   ask(node: string): void {
-    const frames = this.#questions.framesFor(node);
-    for (const { linkIndex, family, bytes } of frames) this.packets.send(linkIndex, family, bytes);
-    if (frames.length > 0) this.packets.flush();
+    this.#send(this.#questions.framesFor(node));
   }
 
   /** Asks leaders' own links for addresses, be they watched by this node or not. */
   probe(asked: readonly { readonly leader: string; readonly ip: Ip }[], nowMs: number): void {
-    if (asked.length === 0) return;
     const usable = this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
     const words = new Map(this.#members.present().map(({ member, word }) => [member.name, word]));
     const questions = asked.flatMap(({ leader, ip }): readonly NeighbourQuestion[] => {
@@ -91,11 +93,7 @@ export class LeaderWatch {
     }
     this.#probed.set([...this.#probes.values()]);
     this.#listen(usable);
-    for (const question of questions) {
-      const { linkIndex, family, bytes } = frameOf(question);
-      this.packets.send(linkIndex, family, bytes);
-    }
-    this.packets.flush();
+    this.#send(questions.map(frameOf));
   }
 
   /** The address whose leader was asked for it by `probe` and answers in this frame. */
@@ -104,6 +102,11 @@ export class LeaderWatch {
     if (answered !== undefined)
       this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
     return this.#probed.answeredBy(linkIndex, family, frame, vlanTag)?.ip;
+  }
+
+  #send(frames: readonly QuestionFrame[]): void {
+    for (const { linkIndex, family, bytes } of frames) this.packets.send(linkIndex, family, bytes);
+    if (frames.length > 0) this.packets.flush();
   }
 
   #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {

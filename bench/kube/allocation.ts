@@ -17,7 +17,7 @@ import { forEach } from "./large-cluster.ts";
 
 const PROGRAM = join(import.meta.dirname, "../../bundle/arpeggio-controller.js");
 /** As in the image. */
-const NODE_OPTIONS = (process.env["NODE_FLAGS"] ?? "--max-semi-space-size=2").split(" ");
+const NODE_OPTIONS = ["--max-semi-space-size=2"];
 const NAMESPACE = "metallb-system";
 const POLL_MS = 250;
 const STILL_MS = 10_000;

@@ -1,4 +1,5 @@
 /** Which of two claims stands (DESIGN D9): both sides compare them as sent, so both find the same winner. Pure. */
+import type { ContestGround } from "../../api/reasons.ts";
 import type { ClaimBasis } from "./ports.ts";
 
 export interface Claimant {
@@ -11,14 +12,11 @@ const RULES: readonly string[] = ["metallb-1", "arpeggio-1"];
 /** Endpoints that are ready stand before such as only still serve or only begin to; "any" is a policy that does not tell them apart. */
 const ENDPOINT_CLASSES: readonly string[] = ["ready", "any", "terminating", "fresh"];
 
-/** What decided between two claims. */
-export type ContestGround = "rule" | "term" | "freshness" | "tier" | "score" | "endpoint-class" | "hash" | "name";
-
 /** In this order; the first that tells two claims apart decides. */
 const GROUNDS: Readonly<Record<ContestGround, (a: Claimant, b: Claimant) => number>> = {
   rule: (a, b) => placeIn(RULES, a.basis.rule) - placeIn(RULES, b.basis.rule),
   term: (a, b) => b.basis.term - a.basis.term,
-  freshness: (a, b) => compareFreshness(a.basis.freshness, b.basis.freshness),
+  freshness: (a, b) => compareFreshness(a.basis, b.basis),
   tier: (a, b) => a.basis.tier - b.basis.tier,
   score: (a, b) => b.basis.score - a.basis.score,
   "endpoint-class": (a, b) =>
@@ -41,12 +39,11 @@ export function groundOf(a: Claimant, b: Claimant): ContestGround {
   return IN_ORDER.find(([, compare]) => compare(a, b) !== 0)?.[0] ?? "name";
 }
 
-/** 0 says "not comparable": a view of files has no revision. */
-function compareFreshness(a: number, b: number): number {
-  return a === 0 || b === 0 ? 0 : b - a;
+function compareFreshness(a: ClaimBasis, b: ClaimBasis): number {
+  return hasComparableFreshness(a, b) ? b.freshness - a.freshness : 0;
 }
 
-/** Whether how new the views are may decide between two claims. */
+/** Whether how new the views are may decide between two claims: a view of files has no revision, which 0 says. */
 export function hasComparableFreshness(a: ClaimBasis, b: ClaimBasis): boolean {
   return a.freshness !== 0 && b.freshness !== 0;
 }
