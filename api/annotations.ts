@@ -25,12 +25,15 @@ export const NODE_ANNOTATION_VALUES = {
   [NODE_ANNOTATIONS.ignoreCordon]: ["false", "true"],
 } as const;
 
+/** A returning node does not take its addresses back. */
+export const STICKY_ANNOTATION = "arpeggio.dev/sticky";
+/** strict: nobody answers rather than two. */
+export const UNIQUENESS_ANNOTATION = "arpeggio.dev/uniqueness";
+
 /** On an L2Advertisement: what MetalLB's has no fields for, with what may stand there; the first is the default. */
 export const ADVERTISEMENT_ANNOTATIONS = {
-  /** A returning node does not take its addresses back. */
-  "arpeggio.dev/sticky": ["false", "true"],
-  /** strict: nobody answers rather than two. */
-  "arpeggio.dev/uniqueness": ["available", "strict"],
+  [STICKY_ANNOTATION]: ["false", "true"],
+  [UNIQUENESS_ANNOTATION]: ["available", "strict"],
   /** What is done when a stranger has the address. */
   "arpeggio.dev/conflict-policy": ["defend", "yield"],
 } as const;

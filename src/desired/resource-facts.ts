@@ -1,5 +1,11 @@
 /** Resources that passed their schema, reduced to the facts of a snapshot: the same for every source of truth. Pure. */
-import { ENDPOINT_SLICE_LABELS, NODE_ANNOTATIONS, SERVICE_ANNOTATIONS } from "../../api/annotations.ts";
+import {
+  ENDPOINT_SLICE_LABELS,
+  NODE_ANNOTATIONS,
+  SERVICE_ANNOTATIONS,
+  STICKY_ANNOTATION,
+  UNIQUENESS_ANNOTATION,
+} from "../../api/annotations.ts";
 import type { EndpointSliceResource } from "../../api/endpoint-slice.ts";
 import type { IPAddressPoolResource } from "../../api/ip-address-pool.ts";
 import type { L2AdvertisementResource } from "../../api/l2-advertisement.ts";
@@ -62,6 +68,8 @@ export function advertisementFacts({ metadata, spec }: L2AdvertisementResource):
       weight,
       preference: selectorFacts(preference),
     })),
+    ...(isAsked(metadata.annotations?.[STICKY_ANNOTATION]) ? { isSticky: true } : {}),
+    ...(metadata.annotations?.[UNIQUENESS_ANNOTATION] === "strict" ? { isStrict: true } : {}),
   };
 }
 

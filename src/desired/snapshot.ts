@@ -45,6 +45,9 @@ export interface AdvertisementFacts {
   /** Link names; empty means every link. */
   readonly interfaces: readonly string[];
   readonly preferredNodes: readonly { readonly weight: number; readonly preference: LabelSelector }[];
+  /** Annotations of ours that ask for another than the default; absent: none does. */
+  readonly isSticky?: true;
+  readonly isStrict?: true;
 }
 
 export interface ServiceFacts {
