@@ -4,10 +4,12 @@
  */
 import { LAST_RANK, type Orphan, type OrphanSteps, Orphans, type RankedGroup } from "../src/announcer/orphans.ts";
 import type { AddressState, AnnouncerNote, HandoverMessage, LeadAnswer } from "../src/announcer/ports.ts";
+import { earliest } from "../src/base/deadlines.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Council } from "./council.ts";
+import { LeadWord } from "./lead-word.ts";
 
 export interface OrphanWatchPorts {
   readonly council: Pick<Council, "decisionOf" | "dutyChanged" | "isDeciding">;
@@ -18,34 +20,24 @@ export interface OrphanWatchPorts {
   readonly probe: (asked: OrphanSteps["probe"], nowMs: number) => void;
 }
 
-/** Addresses that are looked at in one turn: some milliseconds. */
-const TOLD_AT_ONCE = 100;
-/** When it is said that an address is led no longer, in ms: datagrams get lost, and nobody asks for it. */
-const NO_OFFSETS_MS: readonly number[] = [0, 60, 180];
-
 type Why = Pick<LeadAnswer, "reason" | "leader">;
-
-interface Farewell {
-  readonly ip: Ip;
-  readonly to: readonly string[];
-  readonly startMs: number;
-  said: number;
-}
 
 export class OrphanWatch {
   readonly #self: string;
   readonly #ports: OrphanWatchPorts;
   readonly #orphans: Orphans;
   #freshness = 0;
-  /** Who was told that this node leads it. */
-  readonly #told = new Map<Ip, readonly string[]>();
-  readonly #begun = new Set<Ip>();
-  readonly #farewells = new Map<Ip, Farewell>();
+  readonly #word: LeadWord;
 
   constructor(self: string, ports: OrphanWatchPorts) {
     this.#self = self;
     this.#ports = ports;
     this.#orphans = new Orphans(self, (ip) => this.#rankOf(ip));
+    this.#word = new LeadWord({
+      isLeading: (ip) => this.#isLeading(ip),
+      nextInRank: (ip) => this.#nextInRank(ip),
+      isOurs: ports.isOurs,
+    });
   }
 
   get taken(): ReadonlyMap<Ip, Orphan> {
@@ -57,14 +49,11 @@ export class OrphanWatch {
   }
 
   noted(note: AnnouncerNote, nowMs: number): void {
-    if (note.kind === "armed") this.#begun.add(note.ip);
+    if (note.kind === "armed") this.#word.begin(note.ip);
     if (note.kind !== "stopped") return;
-    this.#begun.delete(note.ip);
-    const to = this.#told.get(note.ip);
-    this.#told.delete(note.ip);
-    // Whoever claimed it, or was heard for it, has told its own.
-    if (to === undefined || to.length === 0 || note.cause !== "withdrawn") return;
-    this.#farewells.set(note.ip, { ip: note.ip, to, startMs: nowMs, said: 0 });
+    // Whoever claimed it, or was heard for it, has told its own; only the winner of a contest may have others than we.
+    const isKnown = note.cause !== "withdrawn" && this.#ports.stateOf(note.ip)?.contest === undefined;
+    this.#word.end(note.ip, isKnown, nowMs);
   }
 
   /** After the announcer knows the duties that follow from the decisions; whether it gives something back because of them. */
@@ -78,7 +67,7 @@ export class OrphanWatch {
       const [ip] = group.addresses;
       if (ip === undefined) continue;
       this.#orphans.follow(ip, nowMs);
-      if (leader === this.#self && this.#told.has(ip)) this.#begun.add(ip);
+      if (leader === this.#self) this.#word.follow(ip);
     }
     return this.#passChanges().length > 0;
   }
@@ -99,18 +88,19 @@ export class OrphanWatch {
     for (const message of messages) {
       // Whoever lost a contest is told by the announcer that the address is free.
       if (message.kind !== "lead-question" || message.node !== from || message.basis !== undefined) continue;
-      this.#say(
-        [from],
-        message.addresses.filter((ip) => !this.#isLeading(ip)),
-      );
+      const others: Ip[] = [];
+      for (const ip of message.addresses) {
+        if (this.#isLeading(ip)) this.#word.asked(ip, from);
+        else others.push(ip);
+      }
+      this.#say([from], others);
     }
   }
 
   /** Says what is due; whether it has taken or released an address. */
   tick(nowMs: number): boolean {
     if ((this.deadlineMs() ?? Number.POSITIVE_INFINITY) > nowMs) return false;
-    this.#tellBegun();
-    this.#sayFarewells(nowMs);
+    this.#tellNews(nowMs);
     if (this.#ports.council.isDeciding) return false;
     const { ask, probe } = this.#orphans.due(nowMs);
     const byNode = Map.groupBy(ask, ({ to }) => to);
@@ -125,12 +115,7 @@ export class OrphanWatch {
   deadlineMs(): number | undefined {
     // While this node has not decided all, others have not either: their word may be late.
     const askMs = this.#ports.council.isDeciding ? undefined : this.#orphans.deadlineMs;
-    let nextMs = this.#begun.size > 0 ? Number.NEGATIVE_INFINITY : askMs;
-    for (const { startMs, said } of this.#farewells.values()) {
-      const atMs = startMs + (NO_OFFSETS_MS[said] ?? 0);
-      if (nextMs === undefined || atMs < nextMs) nextMs = atMs;
-    }
-    return nextMs;
+    return earliest([this.#word.deadlineMs(), askMs]);
   }
 
   #passChanges(): readonly Ip[] {
@@ -156,7 +141,6 @@ export class OrphanWatch {
     return place < 1 ? undefined : { addresses: group.addresses, leader, before: names.slice(0, place) };
   }
 
-  /** Those who would take the address if it were orphaned. */
   #nextInRank(ip: Ip): readonly string[] {
     const decision = this.#ports.council.decisionOf(ip);
     if (decision === undefined || decision.group.addresses[0] !== ip) return [];
@@ -164,33 +148,15 @@ export class OrphanWatch {
     return names.filter((node) => node !== this.#self && this.#ports.isOurs(node));
   }
 
-  #tellBegun(): void {
-    const news = new Map<string, Ip[]>();
-    let left = TOLD_AT_ONCE;
-    for (const ip of this.#begun) {
-      if (left-- <= 0) break;
-      this.#begun.delete(ip);
-      if (!this.#isLeading(ip)) continue;
-      this.#farewells.delete(ip);
-      const before = this.#told.get(ip) ?? [];
-      const names = this.#nextInRank(ip);
-      this.#told.set(ip, names);
-      for (const node of names) {
-        if (before.includes(node)) continue;
-        const told = news.get(node);
-        if (told === undefined) news.set(node, [ip]);
-        else told.push(ip);
-      }
-    }
-    for (const [node, addresses] of news) this.#sendLead([node], addresses, true, { reason: "" });
-  }
-
-  #sayFarewells(nowMs: number): void {
-    for (const [ip, farewell] of this.#farewells) {
-      const { to, startMs, said } = farewell;
-      if (startMs + (NO_OFFSETS_MS[said] ?? 0) > nowMs) continue;
-      if (++farewell.said >= NO_OFFSETS_MS.length) this.#farewells.delete(ip);
-      this.#say(to, [ip]);
+  #tellNews(nowMs: number): void {
+    const { begun, ended } = this.#word.due(nowMs);
+    for (const [node, addresses] of begun) this.#sendLead([node], addresses, true, { reason: "" });
+    for (const [first, ...rest] of Map.groupBy(ended, ({ to }) => to.join(" ")).values()) {
+      if (first !== undefined)
+        this.#say(
+          first.to,
+          [first, ...rest].map(({ ip }) => ip),
+        );
     }
   }
 

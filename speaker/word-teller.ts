@@ -20,8 +20,8 @@ export class WordTeller {
   }
 }
 
-/** What must reach every member at once: readiness, leaving, stepping down, and which links carry. */
+/** What decisions are made of must reach every member at once, for this node has decided by it already; the rest is history. */
 function urgentPartOf(word: NodeWord): string {
-  const links = word.links.map(({ index, isUsable, mac }) => [index, isUsable, mac]);
-  return JSON.stringify([word.flags, word.ruleInUse, links]);
+  const { readySeconds: _ready, restarts: _restarts, refutes: _refutes, troubleAgeSeconds: _age, ...facts } = word;
+  return JSON.stringify(facts);
 }

@@ -8,7 +8,7 @@ import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
-import { type Claimant, compareClaims, hasComparableFreshness } from "./contest.ts";
+import { type Claimant, compareClaims, hasComparableFreshness, weighed } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
 import { HeardHolders } from "./heard-holders.ts";
 import type {
@@ -286,14 +286,16 @@ export class AddressBook {
       this.#enter(address, "stopped", "claimed");
     }
     if (address.duty.role !== "lead") return "yields";
-    const isBetter = compareClaims(this.#claimant(address, nowMs), claim) < 0;
+    const winner = this.#handover.winnerOf(address.ip);
+    const rival = weighed(claim, winner);
+    const isBetter = compareClaims(this.#claimant(address, nowMs), rival) < 0;
     if (isBetter && address.isArmed) {
       address.refused = { node: claim.node, untilMs: nowMs + REFUSAL_MS };
       return "leads";
     }
     if (isBetter && address.phase === "stopped") {
       // The winner's claim has become worse than ours: the contest is won after all. A third one's says nothing of the winner.
-      if (this.#handover.winnerOf(address.ip)?.node !== claim.node) return "yields";
+      if (winner?.node !== claim.node) return "yields";
       this.#resume(address, claim.node);
       return "returns";
     }
@@ -301,9 +303,9 @@ export class AddressBook {
     if (address.refused?.node === claim.node) address.refused = undefined;
     const own = this.#basisOf(address.duty, nowMs);
     // Where freshness did not decide now, it does not undo it later: what was unknown may become known.
-    if (!hasComparableFreshness(own, claim.basis)) address.stated = { freshness: 0, atMs: nowMs };
+    if (!hasComparableFreshness(own, rival.basis)) address.stated = { freshness: 0, atMs: nowMs };
     this.#enter(address, "stopped", "claimed");
-    this.#handover.silence(address.duty, { node: claim.node, basis: claim.basis }, nowMs);
+    this.#handover.silence(address.duty, rival, nowMs);
     return "yields";
   }
 

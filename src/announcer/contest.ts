@@ -48,6 +48,16 @@ export function hasComparableFreshness(a: ClaimBasis, b: ClaimBasis): boolean {
   return a.freshness !== 0 && b.freshness !== 0;
 }
 
+/**
+ * A claim as it counts against one that it has silenced: a winner that cannot say any more how new its view is has not lost by that
+ * what it won by it.
+ */
+export function weighed(claim: Claimant, before: Claimant | undefined): Claimant {
+  const { node, basis } = claim;
+  if (before?.node !== node || basis.freshness !== 0) return { node, basis };
+  return { node, basis: { ...basis, freshness: before.basis.freshness } };
+}
+
 function placeIn(order: readonly string[], value: string): number {
   const place = order.indexOf(value);
   return place < 0 ? order.length : place;

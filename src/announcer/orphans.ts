@@ -168,7 +168,10 @@ export class Orphans {
     const watch = this.#watches.get(ip);
     if (watch === undefined) {
       const group = this.#rankOf(ip);
-      if (group === undefined || (node !== group.leader && node !== this.#confirmed.get(ip))) return;
+      const confirmed = this.#confirmed.get(ip);
+      if (group === undefined || (node !== group.leader && node !== confirmed)) return;
+      // Whom it names has said so itself.
+      if (leader !== undefined && leader === confirmed) return;
       this.#confirmed.delete(ip);
       return this.#expect(ip, group, nowMs);
     }

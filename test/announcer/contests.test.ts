@@ -169,4 +169,16 @@ describe("how fresh a view is", () => {
     say(rig, claim("n2", { ...worse, freshness: 91 }));
     expect(rig.states()[0]?.phase).to.equal("stopped");
   });
+  it("leaves it silent when the winner's answer says no more how fresh it is", () => {
+    const rig = leadingRig();
+    fresh(rig, 40);
+    say(rig, claim("n2", { ...worse, freshness: 41 }));
+    rig.pass(1_500);
+    expect(say(rig, claim("n2", { ...worse, freshness: 0 }))).to.deep.equal(["yielded to n2: 192.0.2.10"]);
+    expect(rig.states()[0]?.phase).to.equal("stopped");
+    // And its own view has become the fresher one.
+    fresh(rig, 90);
+    rig.duties(duty(VIP, "lead", { basis: { ...BASIS, incarnation: 2 } }));
+    expect(say(rig, claim("n2", { ...worse, freshness: 0 }))).to.include("armed 192.0.2.10");
+  });
 });

@@ -95,6 +95,14 @@ describe("who comes second", () => {
       expect(watcher.run(10_000)).to.deep.equal([]);
     });
   }
+  it("asks nothing after a no that names who has said that it leads", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.hear(claim("n5"));
+    watcher.hear(lead("n1", false, { reason: "views-differ", leader: "n5" }));
+    expect(watcher.run(10_000)).to.deep.equal([]);
+    watcher.hear(lead("n1", false, { reason: "views-differ", leader: "n6" }));
+    expect(watcher.run(10_350)).to.deep.equal(["10310: asks n1"]);
+  });
   it("needs no second word when the leader stays the same", () => {
     const watcher = new Watcher(SECOND);
     watcher.hear(lead("n1", true));

@@ -1,7 +1,7 @@
 /** Stories that seeds once told, each with what the speaker did wrong in it. Written out, because a seed draws another world when the drawing changes. */
 import { expect } from "chai";
 import type { Ip } from "../../src/net/ip.ts";
-import { withNode } from "./cluster.ts";
+import { withNode, withOnlyNode } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import type { Answerer } from "./witness.ts";
@@ -126,5 +126,67 @@ describe("simulation: stories", () => {
     }
     expect(Math.max(0, ...overlapsMs.values())).to.be.at.most(50);
     expect(new Map(heard)).to.deep.equal(before);
+  }).timeout(120_000);
+
+  it("an address whose leader counts itself alone, and then not even itself, is taken by the next in rank", () => {
+    // Those whom it did not count any more were not told that it leads no longer; nobody answered for ever.
+    const { world, heard } = settledWorld(3, 1);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const old = leaderOf(world, heard, ip);
+    const [other] = world.machines.filter(({ name }) => name !== old.name);
+    if (other === undefined) throw new Error("no other");
+    world.edit(old, (snapshot) => withOnlyNode(snapshot, old.name));
+    world.run(30_000);
+    expect(heard.get(ip)).to.deep.equal([old.name]);
+    world.edit(old, (snapshot) => withOnlyNode(snapshot, other.name));
+    world.run(32_000);
+    expect(leaderOf(world, heard, ip).name).to.not.equal(old.name);
+  }).timeout(120_000);
+
+  it("a leader that lost to a fresher view does not come back when the winner cannot say any more how fresh its view is", () => {
+    // Unknown compared as not comparable, and the better hash won after all: there and back within a second.
+    const { world, heard } = settledWorld(3, 1);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const old = leaderOf(world, heard, ip);
+    const [other] = world.machines.filter(({ name }) => name !== old.name);
+    if (other === undefined) throw new Error("no other");
+    const NEVER_MS = 1e9;
+    world.change(
+      "nothing that matters",
+      (snapshot) => ({ ...snapshot }),
+      ({ name }) => (name === old.name ? NEVER_MS : 0),
+    );
+    world.run(25_000);
+    // Files have no revision: its claim is of before, its answers to the loser's questions are of after.
+    world.edit(other, (snapshot) => withOnlyNode(snapshot, other.name));
+    world.run(25_500);
+    expect(heard.get(ip)).to.deep.equal([other.name]);
+    world.run(40_000);
+    expect(heard.get(ip)).to.deep.equal([other.name]);
+  }).timeout(120_000);
+
+  it("a link that counts whole again does so for everybody at once, though the node's word has changed a moment ago", () => {
+    // The second change within a second waited, and this node decided by what the others did not know yet.
+    const { world } = settledWorld(3, 1);
+    const [returning, other] = world.machines;
+    const [card] = returning?.cards ?? [];
+    if (returning === undefined || other === undefined || card === undefined) throw new Error("no machine");
+    const tierAt = (holder: Machine): number | undefined =>
+      holder.tenant?.view().decisions[0]?.tiers.find(({ node }) => node === returning.name)?.tier;
+    const wordAt = (holder: Machine): string | undefined =>
+      holder.tenant?.view().members.find(({ name }) => name === returning.name)?.meta;
+    returning.changeCard(card, (changed) => changed.setCarrier(false));
+    world.run(20_700);
+    returning.changeCard(card, (changed) => changed.setCarrier(true));
+    world.run(29_900);
+    const before = wordAt(other);
+    world.run(30_600);
+    // It says that it has been ready for 30 s: of no weight in a decision.
+    expect(wordAt(other)).to.not.equal(before);
+    expect([returning, other].map(tierAt)).to.deep.equal([2, 2]);
+    world.run(30_750);
+    expect([returning, other].map(tierAt)).to.deep.equal([1, 1]);
   }).timeout(120_000);
 });

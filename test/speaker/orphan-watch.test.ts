@@ -103,6 +103,58 @@ describe("a leader", () => {
     rig.stop(A, "withdrawn");
     expect(rig.run(5_000)).to.deep.equal(Array.from({ length: 3 }, () => `n2 no ${A} no-local-endpoint n2`));
   });
+  it("says why not to everybody who believes that it leads: who came next once, and who has asked", () => {
+    const rig = new Rig();
+    rig.decide(decision(["n1", "n2"], [], A));
+    rig.lead(A);
+    rig.run(100);
+    rig.decide(decision(["n1"], [], A));
+    rig.run(100);
+    rig.watch.answer("n6", [{ kind: "lead-question", group: "g", addresses: [A], node: "n6" }]);
+    rig.decide(decision(["n3"], [{ node: "n1", reason: "not-selected" }], A));
+    rig.stop(A, "withdrawn");
+    expect(new Set(rig.run(5_000))).to.deep.equal(
+      new Set([`n2 no ${A} not-selected n3`, `n6 no ${A} not-selected n3`]),
+    );
+  });
+  it("says so again to who came next once and does so again", () => {
+    const rig = new Rig();
+    rig.decide(decision(["n1", "n2"], [], A));
+    rig.lead(A);
+    rig.run(100);
+    rig.decide(decision(["n1"], [], A));
+    rig.run(100);
+    rig.decide(decision(["n1", "n2"], [], A));
+    expect(rig.run(100)).to.deep.equal([`n2 leads ${A}`]);
+  });
+  it("names the winner of a contest to those whom it told, for they may not come next in the winner's eyes", () => {
+    const rig = new Rig();
+    rig.decide(decision(["n1", "n2"], [], A));
+    rig.lead(A);
+    rig.run(100);
+    const contest = { winner: { node: "n6", basis: BASIS }, losers: [] };
+    rig.states.set(A, { phase: "stopped", answeredOn: [], contest });
+    rig.watch.noted({ kind: "stopped", ip: A, cause: "claimed" }, 0);
+    expect(rig.run(50)).to.deep.equal([`n2 no ${A} views-differ n6`]);
+  });
+  it("says of some hundred addresses a turn that it leads them no longer", () => {
+    const rig = new Rig();
+    const many = Array.from({ length: 250 }, (_, index) => ip(`198.51.100.${index + 1}`));
+    rig.decide(...many.map((address) => decision(["n1", "n2"], [], address)));
+    rig.lead(...many);
+    rig.run(100);
+    for (const address of many) rig.stop(address, "withdrawn");
+    const turns = [0, 0, 0, 0].map(() => {
+      rig.watch.tick(0);
+      return (
+        rig.said
+          .splice(0)
+          .join(" ")
+          .match(/198\.51/g)?.length ?? 0
+      );
+    });
+    expect(turns).to.deep.equal([100, 100, 50, 0]);
+  });
   it("says nothing when another has claimed it, or it leads again", () => {
     const rig = new Rig();
     rig.decide(decision(["n1", "n2"], [], A));

@@ -1,0 +1,124 @@
+/**
+ * What a leader has to say unasked about its addresses (DESIGN D9): that it leads, to those who come after it in rank, and that it does
+ * so no longer, to everybody who believes it. Pure: what begins and ends in, who is to hear what out.
+ */
+import type { Ip } from "../src/net/ip.ts";
+
+/** Addresses that are spoken of in one turn: some milliseconds. */
+const TOLD_AT_ONCE = 100;
+/** When it is said that an address is led no longer, in ms: datagrams get lost, and nobody asks for it. */
+const NO_OFFSETS_MS: readonly number[] = [0, 60, 180];
+
+export interface LeadWordPorts {
+  readonly isLeading: (ip: Ip) => boolean;
+  /** Those who would take the address if it were orphaned. */
+  readonly nextInRank: (ip: Ip) => readonly string[];
+  readonly isOurs: (node: string) => boolean;
+}
+
+export interface LeadNews {
+  /** Node → what it is to know that this node leads. */
+  readonly begun: ReadonlyMap<string, readonly Ip[]>;
+  /** What this node leads no longer, with all who are to know. */
+  readonly ended: readonly { readonly ip: Ip; readonly to: readonly string[] }[];
+}
+
+interface Told {
+  /** Those who come next, as they were when it was said last: whoever comes anew among them is told. */
+  readonly next: readonly string[];
+  /** And whoever was one of them once, or has asked. */
+  readonly all: readonly string[];
+}
+
+interface Farewell {
+  readonly to: readonly string[];
+  readonly startMs: number;
+  said: number;
+}
+
+export class LeadWord {
+  readonly #ports: LeadWordPorts;
+  readonly #told = new Map<Ip, Told>();
+  readonly #begun = new Set<Ip>();
+  readonly #farewells = new Map<Ip, Farewell>();
+
+  constructor(ports: LeadWordPorts) {
+    this.#ports = ports;
+  }
+
+  /** This node has begun to lead it. */
+  begin(ip: Ip): void {
+    this.#begun.add(ip);
+  }
+
+  /** Others may come next than before. */
+  follow(ip: Ip): void {
+    if (this.#told.has(ip)) this.#begun.add(ip);
+  }
+
+  /** `node` has asked, and is told by our claim. */
+  asked(ip: Ip, node: string): void {
+    const { next, all } = this.#told.get(ip) ?? { next: [], all: [] };
+    if (!all.includes(node)) this.#told.set(ip, { next, all: [...all, node] });
+  }
+
+  /** This node has ceased to lead it; `isKnown`: whoever believes that it leads hears so from another. */
+  end(ip: Ip, isKnown: boolean, nowMs: number): void {
+    this.#begun.delete(ip);
+    const to = this.#told.get(ip)?.all ?? [];
+    this.#told.delete(ip);
+    if (!isKnown && to.length > 0) this.#farewells.set(ip, { to, startMs: nowMs, said: 0 });
+  }
+
+  due(nowMs: number): LeadNews {
+    return { begun: this.#takeBegun(), ended: this.#takeEnded(nowMs) };
+  }
+
+  /** Minus infinity: now. */
+  deadlineMs(): number | undefined {
+    if (this.#begun.size > 0) return Number.NEGATIVE_INFINITY;
+    let nextMs: number | undefined;
+    for (const farewell of this.#farewells.values()) {
+      const atMs = nextFarewellMs(farewell);
+      if (nextMs === undefined || atMs < nextMs) nextMs = atMs;
+    }
+    return nextMs;
+  }
+
+  #takeBegun(): ReadonlyMap<string, readonly Ip[]> {
+    const news = new Map<string, Ip[]>();
+    let left = TOLD_AT_ONCE;
+    for (const ip of this.#begun) {
+      if (left-- <= 0) break;
+      this.#begun.delete(ip);
+      if (!this.#ports.isLeading(ip)) continue;
+      this.#farewells.delete(ip);
+      const { next: before, all } = this.#told.get(ip) ?? { next: [], all: [] };
+      const next = this.#ports.nextInRank(ip);
+      const earlier = all.filter((node) => !next.includes(node) && this.#ports.isOurs(node));
+      this.#told.set(ip, { next, all: earlier.length === 0 ? next : [...next, ...earlier] });
+      for (const node of next) {
+        if (before.includes(node)) continue;
+        const told = news.get(node);
+        if (told === undefined) news.set(node, [ip]);
+        else told.push(ip);
+      }
+    }
+    return news;
+  }
+
+  #takeEnded(nowMs: number): LeadNews["ended"] {
+    const ended: { readonly ip: Ip; readonly to: readonly string[] }[] = [];
+    for (const [ip, farewell] of this.#farewells) {
+      if (ended.length >= TOLD_AT_ONCE) break;
+      if (nextFarewellMs(farewell) > nowMs) continue;
+      if (++farewell.said >= NO_OFFSETS_MS.length) this.#farewells.delete(ip);
+      ended.push({ ip, to: farewell.to });
+    }
+    return ended;
+  }
+}
+
+function nextFarewellMs({ startMs, said }: Farewell): number {
+  return startMs + (NO_OFFSETS_MS[said] ?? 0);
+}
