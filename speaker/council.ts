@@ -289,6 +289,8 @@ export class Council {
     readonly answering: ReadonlySet<Ip>;
     readonly orphans: ReadonlyMap<Ip, unknown>;
     readonly wasReplaced: boolean;
+    /** It says goodbye, or has said it. */
+    readonly saysGoodbye: boolean;
     /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
     readonly isGone: boolean;
     readonly nowMs: number;
@@ -334,6 +336,7 @@ export class Council {
       answering: view.answering,
       orphans: view.orphans,
       wasReplaced: this.#wasReplaced,
+      saysGoodbye: view.saysGoodbye,
       leadership: this.#leadership.byIp,
       ownLabels: this.ownLabels,
       ours: this.#members.ours,

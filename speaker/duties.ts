@@ -16,6 +16,8 @@ export interface DutyView {
   readonly answering: ReadonlySet<Ip>;
   /** A death verdict about this node was refuted: others have taken over, so nothing is handed over, it stops at once. */
   readonly wasReplaced: boolean;
+  /** It goes, and nobody was there to take over: whoever is heard as the holder of an address is next. */
+  readonly saysGoodbye: boolean;
   /** Addresses that this node has taken although another leads them in its eyes (DESIGN D9). */
   readonly orphans: ReadonlyMap<Ip, unknown>;
   /** Members with a word of their own, alive or suspect: they send and read claims. The same set while they are the same. */
@@ -68,7 +70,7 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
     // Whoever may think that it leads what was orphaned is to hear of it.
     const others = role === "lead" && leader !== view.self ? [...view.ours] : undefined;
     const previousLeader = role === "lead" ? claimedFrom(ip, decision, view) : undefined;
-    const nextLeader = role === "moved" ? leader : undefined;
+    const nextLeader = role === "moved" && leader !== view.self ? leader : undefined;
     const sendsClaims = nextLeader === undefined ? undefined : view.ours.has(nextLeader);
     const known = before[place];
     const isSame =
@@ -96,6 +98,7 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
 }
 
 function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView): Duty["role"] | undefined {
+  if (leader === view.self && view.saysGoodbye) return view.answering.has(ip) ? "moved" : undefined;
   if (leader === view.self || (leader !== undefined && view.orphans.has(ip))) return "lead";
   if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) return "moved";
   return second === view.self ? "second" : undefined;

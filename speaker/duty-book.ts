@@ -85,6 +85,7 @@ export class DutyBook {
       last?.incarnation === view.incarnation &&
       last.ownLabels === view.ownLabels &&
       last.wasReplaced === view.wasReplaced &&
+      last.saysGoodbye === view.saysGoodbye &&
       last.isReady === view.isReady;
     if (!isAlike) for (const decision of this.#dutiesOf.keys()) this.#queue.add(decision);
     else if (last.ours !== view.ours) {

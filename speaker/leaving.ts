@@ -14,6 +14,10 @@ export class Leaving {
     return this.#departure !== undefined && isGone(this.#departure);
   }
 
+  get hasBegunGoodbye(): boolean {
+    return this.#departure?.goodbyeMs !== undefined;
+  }
+
   get deadlineMs(): number | undefined {
     return this.#departure === undefined ? undefined : departureDeadlineMs(this.#departure);
   }

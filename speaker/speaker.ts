@@ -271,6 +271,7 @@ export class Speaker {
       answering: this.#answering,
       orphans: this.orphans.taken,
       wasReplaced,
+      saysGoodbye: this.#leaving.hasBegunGoodbye,
       isGone: this.#leaving.isGone,
       nowMs,
       budget,

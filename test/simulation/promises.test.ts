@@ -1,7 +1,7 @@
 /** Stories that seeds once told, each with what the speaker did wrong in it. Written out, because a seed draws another world when the drawing changes. */
 import { expect } from "chai";
 import type { Ip } from "../../src/net/ip.ts";
-import { withNode, withOnlyNode } from "./cluster.ts";
+import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
 import type { Machine } from "./machine.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import type { Answerer } from "./witness.ts";
@@ -188,5 +188,35 @@ describe("simulation: stories", () => {
     expect([returning, other].map(tierAt)).to.deep.equal([2, 2]);
     world.run(30_750);
     expect([returning, other].map(tierAt)).to.deep.equal([1, 1]);
+  }).timeout(120_000);
+
+  it("whoever leaves last stops within 50 ms when another may lead while it says goodbye", () => {
+    // For up to a second it went on answering as the leader that it still was in its own eyes.
+    const { world, heard, overlapsMs } = settledWorld(3, 4);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const last = leaderOf(world, heard, ip);
+    const others = world.machines.filter(({ name }) => name !== last.name);
+    const exclude = (isOn: boolean, lagMs: (machine: Machine) => number): void =>
+      world.change(
+        isOn ? "exclude" : "include",
+        (snapshot) =>
+          others.reduce(
+            (next, { name }) => withNode(next, name, (node) => withLabel(node, EXCLUDE_LABEL, isOn)),
+            snapshot,
+          ),
+        lagMs,
+      );
+    exclude(true, () => 0);
+    world.run(35_000);
+    expect([...heard.values()].flat()).to.deep.equal(world.addresses.map(() => last.name));
+    last.leave();
+    world.run(35_050);
+    exclude(false, (machine) => (machine === last ? 600 : 0));
+    world.run(37_000);
+    expect(last.isRunning).to.equal(false);
+    expect([...heard.values()].flat()).to.not.include(last.name);
+    expect(overlapsMs.size).to.be.greaterThan(0);
+    expect(Math.max(0, ...overlapsMs.values())).to.be.at.most(50);
   }).timeout(120_000);
 });

@@ -65,6 +65,7 @@ function view(changed: Partial<DutyView> = {}): DutyView {
     leadership: new Map(),
     answering: new Set(),
     wasReplaced: false,
+    saysGoodbye: false,
     ownLabels: NO_LABELS,
     orphans: new Map(),
     ours: new Set(["n1", "n2", "n3", "n4"]),
@@ -119,6 +120,14 @@ describe("dutiesOf", () => {
   it("knows whether the next leader sends claims", () => {
     const duties = dutiesOf([decision(["metallb", "n1"])], view({ answering: new Set([V4]) }));
     expect(duties[0]?.nextLeader).to.deep.equal({ node: "metallb", sendsClaims: false });
+  });
+
+  it("goes on answering while it says goodbye and nobody is there to follow, until anybody shows itself", () => {
+    const duties = dutiesOf([decision(["n1"])], view({ answering: new Set([V4]), saysGoodbye: true }));
+    expect(duties.map(({ ip: address, role }) => [address, role])).to.deep.equal([[V4, "moved"]]);
+    expect(duties[0]).not.to.have.property("nextLeader");
+    const led = dutiesOf([decision(["n2", "n1"])], view({ answering: new Set([V4]), saysGoodbye: true }));
+    expect(led[0]?.nextLeader?.node).to.equal("n2");
   });
 
   it("stops at once when this node is refused, has no members to hand over to, or was replaced", () => {

@@ -33,6 +33,7 @@ const steps = fc.array(
     incarnation: fc.constantFrom(1, 1, 1, 2),
     ownLabels: fc.constantFrom(...LABELS),
     wasReplaced: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
+    saysGoodbye: fc.integer({ min: 0, max: 4 }).map((number) => number === 0),
     isReady: fc.integer({ min: 0, max: 4 }).map((number) => number > 0),
   }),
   { maxLength: 12 },
@@ -64,12 +65,13 @@ describe("DutyBook", () => {
           orphans = new Map(step.orphans.map((address) => [ip(address), {}]));
           answering = nowAnswering;
           if (step.ours.join() !== [...ours].join()) ours = new Set(step.ours);
-          const { incarnation, ownLabels, wasReplaced, isReady } = step;
+          const { incarnation, ownLabels, wasReplaced, saysGoodbye, isReady } = step;
           const whole: BookView = {
             self: "n1",
             incarnation,
             ownLabels,
             wasReplaced,
+            saysGoodbye,
             isReady,
             answering,
             ours,
@@ -96,7 +98,8 @@ describe("DutyBook", () => {
   it("names a member that comes back in the claims of what it led, some in a turn", () => {
     const book = new DutyBook();
     const leadership = new LeadershipBook();
-    const rest = { self: "n1", incarnation: 1, ownLabels: {}, wasReplaced: false, isReady: true, orphans: new Map() };
+    const flags = { wasReplaced: false, saysGoodbye: false, isReady: true };
+    const rest = { self: "n1", incarnation: 1, ownLabels: {}, ...flags, orphans: new Map() };
     const whole = { ...rest, answering: new Set<Ip>(), leadership: leadership.byIp, ours: new Set<string>() };
     const groups = GROUPS.slice(0, 3);
     const before = decide(groups, view([member("n2")]));
