@@ -10,6 +10,7 @@ import {
   type QuestionFrame,
 } from "../src/announcer/neighbour-questions.ts";
 import type { PacketPort } from "../src/announcer/packet-port.ts";
+import { isDue } from "../src/base/deadlines.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Decision } from "../src/election/decision.ts";
 import { flagsOf } from "../src/election/standing.ts";
@@ -24,26 +25,29 @@ import { LedBook } from "./led-book.ts";
 import type { KnownMember, MemberViews } from "./member-views.ts";
 import { WatchedPackets } from "./watched-packets.ts";
 
-/** Asked at one time; an answer comes at once or never. */
+/** Asked at one time. */
 const PROBES = 256;
+/** An answer comes at once or never; what is not waited for any more is looked for in no frame. */
+const PROBED_MS = 1_000;
 
 export class LeaderWatch {
   readonly packets: WatchedPackets;
   readonly #self: string;
-  readonly #council: Council;
-  readonly #members: MemberViews;
+  readonly #council: Pick<Council, "links" | "standing">;
+  readonly #members: Pick<MemberViews, "present">;
   readonly #gossip: () => GossipDriver | undefined;
   readonly #questions = new NeighbourQuestions();
   readonly #led = new LedBook();
   /** The last questions whether a leader answers for an address, the latest last. */
   readonly #probes = new Map<Ip, NeighbourQuestion>();
   readonly #probed = new NeighbourQuestions();
+  #probedUntilMs: number | undefined;
   #told = "";
 
   constructor(
     self: string,
-    council: Council,
-    members: MemberViews,
+    council: Pick<Council, "links" | "standing">,
+    members: Pick<MemberViews, "present">,
     packets: PacketPort,
     gossip: () => GossipDriver | undefined,
   ) {
@@ -76,7 +80,7 @@ export class LeaderWatch {
 
   /** Asks leaders' own links for addresses, be they watched by this node or not. */
   probe(asked: readonly { readonly leader: string; readonly ip: Ip }[], nowMs: number): void {
-    const usable = this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
+    const usable = this.#usableLinks(nowMs);
     const words = new Map(this.#members.present().map(({ member, word }) => [member.name, word]));
     const questions = asked.flatMap(({ leader, ip }): readonly NeighbourQuestion[] => {
       const word = words.get(leader);
@@ -92,8 +96,22 @@ export class LeaderWatch {
       this.#probes.delete(ip);
     }
     this.#probed.set([...this.#probes.values()]);
+    if (this.#probes.size > 0) this.#probedUntilMs = nowMs + PROBED_MS;
     this.#listen(usable);
     this.#send(questions.map(frameOf));
+  }
+
+  /** When answers to `probe` are waited for no longer. */
+  get deadlineMs(): number | undefined {
+    return this.#probedUntilMs;
+  }
+
+  tick(nowMs: number): void {
+    if (!isDue(this.#probedUntilMs, nowMs)) return;
+    this.#probedUntilMs = undefined;
+    this.#probes.clear();
+    this.#probed.set([]);
+    this.#listen(this.#usableLinks(nowMs));
   }
 
   /** The address whose leader was asked for it by `probe` and answers in this frame. */
@@ -102,6 +120,10 @@ export class LeaderWatch {
     if (answered !== undefined)
       this.#gossip()?.command({ kind: "neighbour-answered", name: answered.node, of: answered.of });
     return this.#probed.answeredBy(linkIndex, family, frame, vlanTag)?.ip;
+  }
+
+  #usableLinks(nowMs: number): readonly JudgedLink[] {
+    return this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
   }
 
   #send(frames: readonly QuestionFrame[]): void {

@@ -44,7 +44,7 @@ export class Speaker {
   readonly #reunion = new Reunion();
   readonly #leaving = new Leaving();
   readonly #settling: Settling;
-  readonly #fence: FenceGate;
+  readonly fence: FenceGate;
   readonly #watch: LeaderWatch;
   readonly orphans: OrphanWatch;
   #timer: Timer | undefined;
@@ -59,7 +59,7 @@ export class Speaker {
     this.#council = new Council(settings, this.#members, ports.gossip !== undefined, nowMs);
     this.#links = new OwnLinks(this.#council, ports.packets);
     this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, report);
-    this.#fence = new FenceGate(nowMs, {
+    this.fence = new FenceGate(nowMs, {
       mute: (atMs) => {
         this.#announcer.handle({ kind: "mute" }, atMs);
         ports.packets.discardAll();
@@ -123,10 +123,6 @@ export class Speaker {
 
   get gossip(): GossipDriver | undefined {
     return this.#gossip;
-  }
-
-  get fence(): FenceGate {
-    return this.#fence;
   }
 
   start(): void {
@@ -204,7 +200,7 @@ export class Speaker {
   /** Every entry passes here: after a gap the fence closes (D7). */
   #enter(): number {
     const nowMs = this.#ports.clock.nowMs();
-    if (this.#fence.turn(nowMs)) this.#arm(nowMs);
+    if (this.fence.turn(nowMs)) this.#arm(nowMs);
     return nowMs;
   }
 
@@ -224,14 +220,14 @@ export class Speaker {
         return;
       case "ack-view": {
         const incarnation = this.#gossip?.self.incarnation ?? 0;
-        if (news.held !== undefined) this.#fence.hear(news.held, incarnation, nowMs);
+        if (news.held !== undefined) this.fence.hear(news.held, incarnation, nowMs);
         return;
       }
       case "ask-neighbour":
-        if (!this.#fence.isMute) this.#watch.ask(news.name);
+        if (!this.fence.isMute) this.#watch.ask(news.name);
         return;
       case "unwatched":
-        if (this.#answering.size > 0) this.#fence.unwatched(nowMs);
+        if (this.#answering.size > 0) this.fence.unwatched(nowMs);
         return this.#arm(nowMs);
       case "user-message": {
         const { from } = news;
@@ -241,7 +237,7 @@ export class Speaker {
         const asked = this.#council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : released;
         if (asked.length > 0) this.#settling.settleFor(new Set(asked), nowMs);
         this.#announcer.handle({ kind: "messages", from, messages }, nowMs);
-        if (!this.#fence.isMute) this.orphans.answer(from, messages);
+        if (!this.fence.isMute) this.orphans.answer(from, messages);
         return this.#arm(nowMs);
       }
       case "name-conflict":
@@ -360,9 +356,10 @@ export class Speaker {
     const deadline = earliest([
       this.#announcer.nextDeadlineMs(),
       this.#council.nextDeadlineMs(nowMs),
-      this.#fence.deadlineMs,
+      this.fence.deadlineMs,
       this.#leaving.deadlineMs,
-      this.#fence.isMute ? undefined : this.orphans.deadlineMs(),
+      this.#watch.deadlineMs,
+      this.fence.isMute ? undefined : this.orphans.deadlineMs(),
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
     return Math.min(deadline ?? Number.POSITIVE_INFINITY, nowMs + HEARTBEAT_INTERVAL_MS);
@@ -388,9 +385,10 @@ export class Speaker {
     this.#enter();
     this.#ports.packets.drainAll();
     const nowMs = this.#enter();
-    this.#fence.expire(nowMs);
+    this.fence.expire(nowMs);
+    this.#watch.tick(nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
-    const hasTaken = !this.#fence.isMute && this.orphans.tick(nowMs);
+    const hasTaken = !this.fence.isMute && this.orphans.tick(nowMs);
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
     if (hasTaken || isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
       this.#settling.settle(nowMs);
