@@ -1,103 +1,104 @@
 /**
- * The drills kill, crash and freeze-2s of the lab, and in the same run a cluster of Go members in MetalLB's timing, killed and frozen at a
- * random phase. Prints both distributions and their ratio. Ours ends with the new leader's first answer on the wire; theirs with the last
- * survivor's notice, after which MetalLB would only begin to announce.
+ * The drills kill, crash and freeze-2s of the lab, and in the same run clusters of Go members in MetalLB's timing, killed and frozen at a
+ * random phase. Ours ends with the new leader's first answer on the wire; theirs with the last survivor's notice, after which MetalLB
+ * would only begin to announce. Prints both distributions, and what of the promises was kept; ends with 1 when one was not.
+ *
+ * --full: 30 runs, and the drills in which nothing may move or speakers see different things, half an hour of them.
  */
-import { spawn } from "node:child_process";
-import { resolve } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
+import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { parseIp } from "../../src/net/ip.ts";
-import { GoPeer, isBuilt, LIBRARIES } from "../../test/interop/go-peer.ts";
+import type { DrillName } from "../../hack/netlab/drills.ts";
+import { type DrillResult, judge } from "../../hack/netlab/promises.ts";
+import { isBuilt, LIBRARIES } from "../../test/interop/go-peer.ts";
+import { detectionTimes } from "./go-cluster.ts";
+import { type DrillOptions, LabCommand } from "./lab-command.ts";
+import { type FaultResult, formatFaults, formatPromises, type Promised } from "./report.ts";
 
-const LAB = "failover";
-/** This file runs from dist/bench/failover. */
-const LAB_COMMAND = resolve(import.meta.dirname, "../../../hack/lab");
-const KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-/** `budget`: p50 and p99 in ms (DESIGN §5). */
 const FAULTS = [
-  { drill: "kill", what: "process killed", theirs: "kill", budget: [200, 500] },
-  { drill: "crash", what: "host dead", theirs: "kill", budget: [500, 700] },
-  { drill: "freeze-2s", what: "process frozen", theirs: "freeze", budget: [undefined, 1_200] },
+  { drill: "kill", fault: "process killed", theirs: "kill" },
+  { drill: "crash", fault: "host dead", theirs: "kill" },
+  { drill: "freeze-2s", fault: "process frozen", theirs: "freeze" },
 ] as const;
 
+const FULL_RUNS = 30;
+const FULL_MINUTES = 30;
+const CUT_MINUTES = 10;
+const LEAST_GO_RUNS = 3;
+
 const { values } = parseArgs({
-  options: { runs: { type: "string", default: "10" }, nodes: { type: "string", default: "3,5" } },
+  options: {
+    full: { type: "boolean", default: false },
+    runs: { type: "string" },
+    nodes: { type: "string", default: "3,5" },
+  },
 });
-const runs = Number(values.runs);
+const runs = Number(values.runs ?? (values.full ? FULL_RUNS : 10));
 const sizes = values.nodes.split(",").map(Number);
-
-/** p-th percentile of the values, by the nearest rank. */
-function percentile(sorted: readonly number[], p: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.ceil((p / 100) * sorted.length) - 1)] ?? Number.NaN;
-}
-
-function sortedOf(list: readonly number[]): readonly number[] {
-  return list.toSorted((a, b) => a - b);
-}
-
-async function linesOf(words: readonly string[]): Promise<readonly string[]> {
-  const child = spawn(LAB_COMMAND, [...words, "--name", LAB], { stdio: ["ignore", "pipe", "inherit"] });
-  const lines: string[] = [];
-  for await (const line of createInterface(child.stdout)) lines.push(line);
-  return lines;
-}
-
-/** Time to the new leader's first answer, one a run. */
-async function ourTimes(drill: string, nodes: number): Promise<readonly number[]> {
-  const lines = await linesOf(["drill", drill, "--runs", String(runs), "--nodes", String(nodes), "--json"]);
-  return lines.flatMap((line) => {
-    const { firstReplyMs } = JSON.parse(line) as { readonly firstReplyMs?: number };
-    return typeof firstReplyMs === "number" ? [firstReplyMs] : [];
-  });
-}
-
-/** Time to the last survivor's notice. */
-async function theirTime(program: string, fault: "kill" | "freeze", nodes: number): Promise<number> {
-  const peers: GoPeer[] = [];
-  for (let index = 0; index < nodes; index++) {
-    const ip = parseIp(`127.0.73.${index + 1}`);
-    if (ip === undefined) throw new Error("no address");
-    peers.push(await GoPeer.start(program, { name: `g${index}`, ip, key: KEY, isLan: true }));
-  }
-  const [victim, ...survivors] = peers;
-  if (victim === undefined) throw new Error("a cluster of nobody");
-  for (const peer of survivors) await peer.join(victim.endpoint);
-  await sleep(1_500 + Math.random() * 1_000);
-  const beganMs = performance.now();
-  if (fault === "kill") await victim.kill();
-  else victim.freeze();
-  await Promise.all(
-    survivors.map((peer) => peer.events.until("leave", ({ event, name }) => event === "leave" && name === victim.name)),
-  );
-  const tookMs = performance.now() - beganMs;
-  await Promise.all(peers.map((peer) => peer.kill()));
-  return tookMs;
-}
-
-function describe(times: readonly number[]): string {
-  return [times[0], percentile(times, 50), percentile(times, 99)]
-    .map((ms) => (ms ?? Number.NaN).toFixed(0))
-    .join(" / ");
-}
+const goRuns = Math.max(LEAST_GO_RUNS, Math.ceil(runs / 3));
 
 const [{ name: library, program }] = LIBRARIES;
 if (!isBuilt(program)) throw new Error("the Go peers are not built: bench/failover/run");
-process.stdout.write(
-  `first answer of the new leader beside detection by ${library} in MetalLB's timing; ms, least / p50 / p99\n`,
-);
-for (const nodes of sizes) {
-  await linesOf(["down"]);
-  for (const { drill, what, theirs, budget } of FAULTS) {
-    const [ours, go] = [sortedOf(await ourTimes(drill, nodes)), [] as number[]];
-    for (let run = 0; run < Math.max(3, Math.ceil(runs / 3)); run++) go.push(await theirTime(program, theirs, nodes));
-    const others = sortedOf(go);
-    const ratio = percentile(others, 50) / percentile(ours, 50);
-    const within = budget.every((most, index) => most === undefined || percentile(ours, index === 0 ? 50 : 99) <= most);
-    process.stdout.write(
-      `${nodes} nodes, ${what}: ${describe(ours)} (${ours.length} runs, ${within ? "within" : "OVER"} the budget of ${budget.map((most) => most ?? "-").join(" / ")}); Go: ${describe(others)} (${others.length} runs); ratio of p50 ${ratio.toFixed(1)}\n`,
-    );
+
+const promised: Promised[] = [];
+
+async function runDrill(lab: LabCommand, drill: DrillName, options: DrillOptions): Promise<readonly DrillResult[]> {
+  const { nodes, runs: wanted = 1 } = options;
+  note(`${nodes} nodes, ${drill}`);
+  const results = await lab.drill(drill, options);
+  const ended = { what: "runs", found: `${results.length}, wanted ${wanted}`, isKept: false };
+  const verdicts = [...judge(drill, results), ...(results.length < wanted ? [ended] : [])];
+  for (const verdict of verdicts) {
+    promised.push({ scene: `\`${drill}\`, ${nodes} nodes`, verdict });
+    note(`  ${verdict.isKept ? "kept" : "NOT KEPT"}: ${verdict.what}: ${verdict.found}`);
   }
+  return results;
 }
-await linesOf(["down"]);
+
+/** One after the other, alone on the machine: these are times. */
+async function measureFaults(): Promise<readonly FaultResult[]> {
+  const lab = new LabCommand("failover");
+  const found: FaultResult[] = [];
+  for (const nodes of sizes) {
+    await lab.down();
+    for (const { drill, fault, theirs } of FAULTS) {
+      const results = await runDrill(lab, drill, { nodes, runs });
+      const ours = results.flatMap(({ figures }) => figures.firstReplyMs ?? []);
+      found.push({ nodes, fault, ours, theirs: await detectionTimes(program, theirs, nodes, goRuns) });
+    }
+  }
+  await lab.down();
+  return found;
+}
+
+/** The half-hour, and beside it in a lab of its own everything else: the machine is only the busier, and nothing may move. */
+async function runLongDrills(): Promise<void> {
+  await Promise.all([
+    drillInTurn(new LabCommand("failover-long"), [["stall-300", { nodes: 3, minutes: FULL_MINUTES }]]),
+    drillInTurn(new LabCommand("failover-split"), [
+      ["heal", { nodes: 3, runs }],
+      ["asymmetric-cut", { nodes: 3, minutes: CUT_MINUTES }],
+      ["uplink-blip", { nodes: 3, runs: 3 }],
+      ["views-differ", { nodes: 3, runs: 3 }],
+    ]),
+  ]);
+}
+
+async function drillInTurn(lab: LabCommand, drills: readonly (readonly [DrillName, DrillOptions])[]): Promise<void> {
+  await lab.down();
+  for (const [drill, options] of drills) await runDrill(lab, drill, options);
+  await lab.down();
+}
+
+function note(text: string): void {
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)}  ${text}\n`);
+}
+
+const [loadBefore = 0] = loadavg();
+const beganMs = performance.now();
+const faults = await measureFaults();
+if (values.full) await runLongDrills();
+const minutes = Math.round((performance.now() - beganMs) / 60_000);
+process.stdout.write(
+  `${availableParallelism()} cores, load average ${loadBefore.toFixed(1)} before, ${minutes} minutes. Milliseconds from the fault to the new leader's first answer.\n\n${formatFaults(faults, library)}\n${formatPromises(promised)}`,
+);
+if (promised.some(({ verdict }) => !verdict.isKept)) process.exitCode = 1;

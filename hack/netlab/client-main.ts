@@ -1,5 +1,5 @@
 /**
- * Runs in the client's namespace: a request every 2 ms, each on a new connection, however slow the answers are.
+ * Runs in the client's namespace: requests at the pace that it is told, each on a new connection, however slow the answers are.
  * The neighbour entry is the kernel's own. Told by IPC when to start and to stop; see observations.ts.
  */
 import { connect, type Socket } from "node:net";
@@ -102,12 +102,12 @@ function report(message: ClientReport): void {
 let sender: NodeJS.Timeout | undefined;
 const sweeper = setInterval(sweep, SWEEP_MS);
 
-function start(address: string, port: number): void {
+function start(address: string, port: number, requestIntervalMs = REQUEST_INTERVAL_MS): void {
   const firstMs = monotonicMs();
   let sent = 0;
   // A timer that comes late sends what is due, so that a busy machine does not thin the stream out.
   sender = setInterval(() => {
-    const due = Math.floor((monotonicMs() - firstMs) / REQUEST_INTERVAL_MS);
+    const due = Math.floor((monotonicMs() - firstMs) / requestIntervalMs);
     for (; sent < due; sent++) send(address, port);
   }, 1);
 }
@@ -123,7 +123,7 @@ function stop(): void {
 }
 
 process.on("message", (command: Command) => {
-  if (command.kind === "start") start(command.address, command.port);
+  if (command.kind === "start") start(command.address, command.port, command.requestIntervalMs);
   else stop();
 });
 process.once("disconnect", () => process.exit());

@@ -3,10 +3,17 @@ import type { DrillScene } from "./drill-scene.ts";
 
 export type Extra = Readonly<Record<string, string | number>>;
 
+export interface Spell {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
 export interface Deed {
   readonly deedMs: number;
   /** When a frozen leader was let go on. */
   readonly thawMs?: number;
+  /** When one node alone has to answer: `fromMs` to `untilMs`. */
+  readonly alone?: Spell;
   readonly extra?: Extra;
 }
 

@@ -22,13 +22,19 @@ export class DrillScene {
   readonly minutes: number;
   readonly #instruments: Instruments;
 
-  constructor(lab: Lab, address: Ip, leader: Host, faults: SwitchFaults, minutes: number) {
+  constructor(
+    lab: Lab,
+    address: Ip,
+    leader: Host,
+    faults: SwitchFaults,
+    { minutes, requestIntervalMs }: { readonly minutes: number; readonly requestIntervalMs: number | undefined },
+  ) {
     this.lab = lab;
     this.address = address;
     this.leader = leader;
     this.faults = faults;
     this.minutes = minutes;
-    this.#instruments = new Instruments(lab.topology);
+    this.#instruments = new Instruments(lab.topology, requestIntervalMs);
   }
 
   /** The node that would lead next, as the leader sees it. */

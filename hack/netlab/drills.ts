@@ -1,13 +1,12 @@
 /** The deeds that take a moment. Each gives the time of its deed, and ends when there is nothing more to see. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { differingViewsSentence } from "../../src/http/differing-views.ts";
 import type { Deed, Drill } from "./deed.ts";
 import type { DrillScene } from "./drill-scene.ts";
-import { killNode, signalSpeaker, startSpeaker, stopSpeaker, writeManifest } from "./lab.ts";
+import { killNode, signalSpeaker, startSpeaker, stopSpeaker } from "./lab.ts";
 import { LASTING_DRILLS, type LastingDrillName } from "./lasting-drills.ts";
-import { advertisementFor } from "./manifests.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
-import { callSpeaker, fetchStatuses, waitUntilReady } from "./status.ts";
+import { SPLIT_DRILLS, type SplitDrillName } from "./split-drills.ts";
+import { callSpeaker, waitUntilReady } from "./status.ts";
 
 export type DrillName =
   | "crash"
@@ -19,18 +18,23 @@ export type DrillName =
   | "both-of-two"
   | "step-down"
   | "restart"
-  | "views-differ"
+  | SplitDrillName
   | LastingDrillName;
+
+/** `requestIntervalMs` of a drill whose requests come at another pace than the others'. */
+export interface NamedDrill {
+  readonly does: string;
+  readonly drill: Drill;
+  readonly requestIntervalMs?: number;
+}
 
 /** Long enough to see the second of the new leader's five bursts. */
 const AFTERWARDS_MS = 1_500;
 /** A leader that comes back answers what it queued, or beside the new one, at once or in the next seconds. */
 const AFTER_RETURN_MS = 3_000;
 const FREEZE_MS = 2_000;
-/** The orphan rule's 5 s, and some more to be seen. */
-const VIEWS_DIFFER_MS = 7_000;
 
-export const DRILLS: Readonly<Record<DrillName, { readonly does: string; readonly drill: Drill }>> = {
+export const DRILLS: Readonly<Record<DrillName, NamedDrill>> = {
   crash: { does: "the leader's host dies: its cable is cut and every process killed at once", drill: crash },
   kill: { does: "SIGKILL to the leader's speaker", drill: kill },
   freeze: { does: "SIGSTOP to the leader's speaker; thawed after the take-over", drill: freeze },
@@ -43,10 +47,7 @@ export const DRILLS: Readonly<Record<DrillName, { readonly does: string; readonl
   "both-of-two": { does: "leader and second lose power at one instant", drill: bothOfTwo },
   "step-down": { does: "the leader is asked to step down, and later to stand again", drill: stepDown },
   restart: { does: "every speaker is restarted in turn by SIGTERM, the leader first", drill: restart },
-  "views-differ": {
-    does: "the manifests of one follower alone say that only it may lead; later they are as everybody's again",
-    drill: viewsDiffer,
-  },
+  ...SPLIT_DRILLS,
   ...LASTING_DRILLS,
 };
 
@@ -84,8 +85,7 @@ async function freezeTwoSeconds(scene: DrillScene): Promise<Deed> {
   await sleep(FREEZE_MS);
   const thawMs = monotonicMs();
   signalSpeaker(scene.lab, scene.leader, "SIGCONT");
-  await scene.agree();
-  await sleep(AFTERWARDS_MS);
+  await sleep(AFTER_RETURN_MS);
   return { deedMs, thawMs };
 }
 
@@ -146,27 +146,4 @@ async function bothOfTwo(scene: DrillScene): Promise<Deed> {
   await scene.takeOver(deedMs);
   await sleep(AFTERWARDS_MS);
   return { deedMs, extra: { second: second.name } };
-}
-
-/** Two file versions on two hosts: who answers, and who says so, after the 5 s in which it has to be one. */
-async function viewsDiffer(scene: DrillScene): Promise<Deed> {
-  const odd = await scene.second();
-  const deedMs = monotonicMs();
-  writeManifest(scene.lab, odd, "advertisement.yaml", advertisementFor(odd.name));
-  await sleep(VIEWS_DIFFER_MS);
-  const documents = await fetchStatuses(scene.lab);
-  const leading = documents.filter((one) =>
-    one?.addresses.some(({ address, state }) => address === scene.address && state === "leading"),
-  );
-  const said = documents.map((one) => {
-    const entry = one?.addresses.find(({ address }) => address === scene.address);
-    const contest = entry?.viewsDiffer;
-    const differs = contest === undefined ? "" : ` (views differ: ${differingViewsSentence(contest)})`;
-    return `${one?.node ?? "one"} says ${entry?.leader ?? "nobody"}${differs}`;
-  });
-  writeManifest(scene.lab, odd, "advertisement.yaml", advertisementFor());
-  await scene.agree();
-  await sleep(AFTERWARDS_MS);
-  const answering = leading.map((one) => one?.node).join(" ");
-  return { deedMs, extra: { odd: odd.name, leading: answering, views: said.join(", ") } };
 }

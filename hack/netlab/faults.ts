@@ -41,6 +41,14 @@ export class SwitchFaults {
     );
   }
 
+  /** Nothing passes between these hosts and all others, in either direction; every cable stays plugged in. */
+  async separate(hosts: readonly Host[]): Promise<void> {
+    const island = `{ ${hosts.map(({ name }) => `"${name}"`).join(", ")} }`;
+    await this.#nft(
+      `${FAULT_TABLE} { chain forward { type filter hook forward priority 0; iifname ${island} oifname != ${island} drop; iifname != ${island} oifname ${island} drop; }; }`,
+    );
+  }
+
   /** Each frame through the switch is dropped with this probability, independently. */
   async loseFrames(percent: number): Promise<void> {
     await this.#nft(
@@ -48,9 +56,14 @@ export class SwitchFaults {
     );
   }
 
+  /** Ends what cutOneWay, separate and loseFrames began. */
+  async passAll(): Promise<void> {
+    await this.#nft(`${FAULT_TABLE}\ndelete ${FAULT_TABLE}`);
+  }
+
   /** The state after `lab up`, whatever was done before, by us or by a drill that was interrupted. */
   async repair(): Promise<void> {
-    await this.#nft(`${FAULT_TABLE}\ndelete ${FAULT_TABLE}`);
+    await this.passAll();
     const ports = segmentHosts(this.#topology).map(({ name }) => name);
     await runIpBatch(
       this.#topology.switchNamespace,

@@ -17,11 +17,13 @@ const WARM_UP_MS = 1_200;
 
 export class Instruments {
   readonly #topology: Topology;
+  readonly #requestIntervalMs: number | undefined;
   readonly #client: HelperProcess<Command, ClientReport>;
   readonly #watcher: HelperProcess<Command, WatcherReport>;
 
-  constructor(topology: Topology) {
+  constructor(topology: Topology, requestIntervalMs?: number) {
     this.#topology = topology;
+    this.#requestIntervalMs = requestIntervalMs;
     this.#client = new HelperProcess(topology.client.namespace, CLIENT_PROGRAM);
     this.#watcher = new HelperProcess(topology.watcher.namespace, WATCHER_PROGRAM);
   }
@@ -40,8 +42,10 @@ export class Instruments {
 
   /** Without waiting for anybody to answer. */
   start(address: Ip, port: number): void {
-    this.#client.send({ kind: "start", address, port });
-    this.#watcher.send({ kind: "start", address, port });
+    const pace = this.#requestIntervalMs === undefined ? {} : { requestIntervalMs: this.#requestIntervalMs };
+    const command: Command = { kind: "start", address, port, ...pace };
+    this.#client.send(command);
+    this.#watcher.send(command);
   }
 
   /** The first frame of another claimer than before that `isWanted`, past or to come; undefined after the timeout. */

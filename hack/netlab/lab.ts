@@ -119,6 +119,11 @@ export function startController(lab: Lab): void {
   startProcess(controllerFolder(lab), CONTROLLER, inNamespace(node.namespace, argv));
 }
 
+/** Labs of tests have none. */
+export function signalController(lab: Lab, signal: NodeJS.Signals): boolean {
+  return signalProcess(controllerFolder(lab), CONTROLLER, signal);
+}
+
 async function killController(lab: Lab): Promise<void> {
   if (livingPid(controllerFolder(lab), CONTROLLER) !== undefined) await killProcess(controllerFolder(lab), CONTROLLER);
 }

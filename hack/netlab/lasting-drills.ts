@@ -4,6 +4,7 @@ import type { Deed, Drill } from "./deed.ts";
 import type { DrillScene } from "./drill-scene.ts";
 import { signalSpeaker } from "./lab.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
+import { fetchLeaderships } from "./status.ts";
 import type { Host } from "./topology.ts";
 
 export type LastingDrillName = "flapping-link" | "asymmetric-cut" | "stall-300" | "stall-800" | "loss";
@@ -11,20 +12,29 @@ export type LastingDrillName = "flapping-link" | "asymmetric-cut" | "stall-300" 
 const MINUTE_MS = 60_000;
 const AFTERWARDS_MS = 1_500;
 const LOSS_PERCENT = 10;
+/** Nothing of what these drills show is in the requests, and half an hour has many. */
+const REQUEST_INTERVAL_MS = 20;
 /** Long enough for a carrier to count again: 2 s. */
 const FLAP_MS = 3_000;
 
 const stallWord = "every speaker stands still once a minute, each at its own time, while 10 % of all frames are lost:";
 
-export const LASTING_DRILLS: Readonly<Record<LastingDrillName, { readonly does: string; readonly drill: Drill }>> = {
-  "flapping-link": { does: "the leader's cable is pulled and plugged in again every 3 s", drill: flap },
-  "asymmetric-cut": {
-    does: "nothing that the leader sends reaches the second, which it still hears",
-    drill: cutOneWay,
-  },
-  "stall-300": { does: `${stallWord} 300 ms`, drill: (scene) => stall(scene, 300) },
-  "stall-800": { does: `${stallWord} 800 ms`, drill: (scene) => stall(scene, 800) },
-  loss: { does: `${LOSS_PERCENT} % of all frames are lost`, drill: loss },
+interface LastingDrill {
+  readonly does: string;
+  readonly drill: Drill;
+  readonly requestIntervalMs: number;
+}
+
+function lasting(does: string, drill: Drill): LastingDrill {
+  return { does, drill, requestIntervalMs: REQUEST_INTERVAL_MS };
+}
+
+export const LASTING_DRILLS: Readonly<Record<LastingDrillName, LastingDrill>> = {
+  "flapping-link": lasting("the leader's cable is pulled and plugged in again every 3 s", flap),
+  "asymmetric-cut": lasting("nothing that the leader sends reaches the second, which it still hears", cutOneWay),
+  "stall-300": lasting(`${stallWord} 300 ms`, (scene) => stall(scene, 300)),
+  "stall-800": lasting(`${stallWord} 800 ms`, (scene) => stall(scene, 800)),
+  loss: lasting(`${LOSS_PERCENT} % of all frames are lost`, loss),
 };
 
 async function flap(scene: DrillScene): Promise<Deed> {
@@ -54,6 +64,7 @@ async function cutOneWay(scene: DrillScene): Promise<Deed> {
 
 async function stall(scene: DrillScene, stallMs: number): Promise<Deed> {
   const { nodes } = scene.lab.topology;
+  const before = await fetchLeaderships(scene.lab);
   const deedMs = monotonicMs();
   const endMs = deedMs + scene.minutes * MINUTE_MS;
   await scene.faults.loseFrames(LOSS_PERCENT);
@@ -63,7 +74,9 @@ async function stall(scene: DrillScene, stallMs: number): Promise<Deed> {
   await sleep(Math.max(0, endMs - monotonicMs()));
   await scene.faults.repair();
   await sleep(AFTERWARDS_MS);
-  return { deedMs };
+  const after = await fetchLeaderships(scene.lab);
+  const moved = [...before].filter(([address, leadership]) => after.get(address) !== leadership);
+  return { deedMs, extra: { addressesMoved: moved.length } };
 }
 
 async function stallEachMinute(

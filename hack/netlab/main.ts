@@ -6,9 +6,9 @@ import type { Extra } from "./deed.ts";
 import { DRILLS, type DrillName } from "./drills.ts";
 import { SwitchFaults } from "./faults.ts";
 import { createLab, DEFAULT_LAB, destroyLab, findLab, type Lab, labFolder, startController } from "./lab.ts";
-import type { Figures } from "./measure.ts";
 import { removeNetwork } from "./network.ts";
-import { addressRows, formatAddressRows, formatNodeRows, formatRuns, nodeRows } from "./report.ts";
+import { type DrillResult, judge } from "./promises.ts";
+import { addressRows, formatAddressRows, formatNodeRows, formatRuns, formatVerdicts, nodeRows } from "./report.ts";
 import { DRILL_MINUTES, restartFresh, runDrill } from "./run-drill.ts";
 import { fetchStatuses } from "./status.ts";
 import { ADDRESSES, buildTopology, DRILL_ADDRESS } from "./topology.ts";
@@ -132,15 +132,18 @@ function sentenceOf(extra: Extra): string {
 /** Runs the drill, prints its figures as they come (JSON) or at the end, and leaves a whole lab. */
 async function runAndPrint(lab: Lab, name: DrillName, { runs, minutes, address, isJson }: Request): Promise<void> {
   const nodes = lab.topology.nodes.length;
-  const all: Figures[] = [];
+  const all: DrillResult[] = [];
   for (let index = 1; index <= runs; index++) {
     const { figures, extra } = await runDrill(lab, name, address, minutes);
-    all.push(figures);
+    all.push({ figures, extra });
     if (isJson) print(`${JSON.stringify({ drill: name, run: index, nodes, ...figures, ...extra })}\n`);
     else note(`${name}, run ${index} of ${runs}${sentenceOf(extra)}`);
   }
-  if (!isJson)
-    print(`\ndrill ${name}, ${nodes} nodes, ${address}: ${DRILLS[name].does}\n${formatRuns(lab.topology, all)}`);
+  if (!isJson) {
+    const figures = all.map((one) => one.figures);
+    print(`\ndrill ${name}, ${nodes} nodes, ${address}: ${DRILLS[name].does}\n${formatRuns(lab.topology, figures)}`);
+    print(formatVerdicts(judge(name, all)));
+  }
   await repairLab(lab);
 }
 

@@ -1,5 +1,6 @@
 /** From what was observed to a drill's figures. Pure. */
 import type { Mac } from "../../src/net/mac.ts";
+import type { Spell } from "./deed.ts";
 import { type FrameRecord, PROBE_INTERVAL_MS, type RequestRecord } from "./observations.ts";
 
 export interface Observation {
@@ -9,6 +10,8 @@ export interface Observation {
   readonly oldMac: Mac;
   /** When a frozen leader was let go on. */
   readonly thawMs?: number;
+  /** When one node alone has to answer. */
+  readonly alone?: Spell;
   readonly requests: readonly RequestRecord[];
   /** In the order of their arrival. */
   readonly frames: readonly FrameRecord[];
@@ -34,6 +37,8 @@ export interface Figures {
   readonly bothAnswerMs: number;
   /** Drill freeze: answers of the thawed leader that it gave without having become the leader anew. */
   readonly answersAfterThaw?: number;
+  /** Drills that say when one node alone has to answer: how many answered then. */
+  readonly answerersWhenAlone?: number;
 }
 
 /** A MAC that claims an address after such a silence is a new leader, one that was heard a moment ago is an old one that still answers. */
@@ -42,7 +47,7 @@ const SPELL_MS = 500;
 /** The client's kernel and the watcher see a change of leader at one time; on a busy machine they note it so far apart. */
 const NOTED_MS = 200;
 
-export function measure({ deedMs, oldNode, oldMac, thawMs, requests, frames }: Observation): Figures {
+export function measure({ deedMs, oldNode, oldMac, thawMs, alone, requests, frames }: Observation): Figures {
   const flips = flipTimes(frames, oldMac);
   const failed = requests.filter(({ outcome }) => outcome !== "answered");
   const resets = failed.filter(
@@ -67,7 +72,13 @@ export function measure({ deedMs, oldNode, oldMac, thawMs, requests, frames }: O
     ...(thawMs !== undefined && {
       answersAfterThaw: answersBeforeClaim(frames.filter(({ atMs, mac }) => mac === oldMac && atMs > thawMs)),
     }),
+    ...(alone !== undefined && { answerersWhenAlone: answerersIn(alone, frames) }),
   };
+}
+
+function answerersIn({ fromMs, untilMs }: Spell, frames: readonly FrameRecord[]): number {
+  const answers = frames.filter(({ atMs, probe }) => probe !== undefined && atMs >= fromMs && atMs < untilMs);
+  return new Set(answers.map(({ mac }) => mac)).size;
 }
 
 /** How many of the frames come before the first that was not asked for: a leader announces itself before it answers. */

@@ -29,7 +29,8 @@ export const REQUEST_INTERVAL_MS = 2;
 export const PROBE_INTERVAL_MS = 5;
 
 export type Command =
-  | { readonly kind: "start"; readonly address: Ip; readonly port: number }
+  /** The client's requests are 2 ms apart unless told otherwise; the watcher asks at its own pace. */
+  | { readonly kind: "start"; readonly address: Ip; readonly port: number; readonly requestIntervalMs?: number }
   | { readonly kind: "stop" };
 
 export type ClientReport =

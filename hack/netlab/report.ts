@@ -3,7 +3,8 @@ import type { StatusDocument } from "../../api/status.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { Mac } from "../../src/net/mac.ts";
 import type { Figures } from "./measure.ts";
-import { commonLeader } from "./status.ts";
+import type { Verdict } from "./promises.ts";
+import { aliveMembers, commonLeader } from "./status.ts";
 import type { Topology } from "./topology.ts";
 
 export interface AddressRow {
@@ -39,7 +40,7 @@ export function addressRows(
 export function nodeRows(topology: Topology, documents: readonly (StatusDocument | undefined)[]): readonly NodeRow[] {
   return topology.nodes.map(({ name }, index) => {
     const document = documents[index];
-    return { node: name, state: stateOf(document), members: document?.members.filter(isAlive).length ?? 0 };
+    return { node: name, state: stateOf(document), members: document === undefined ? 0 : aliveMembers(document) };
   });
 }
 
@@ -91,6 +92,10 @@ export function formatRuns(topology: Topology, runs: readonly Figures[]): string
   return formatTable(table) + thawed + (runs.length > 1 ? formatSummary(runs) : "");
 }
 
+export function formatVerdicts(verdicts: readonly Verdict[]): string {
+  return verdicts.map(({ what, found, isKept }) => `${isKept ? "kept" : "NOT KEPT"}: ${what}: ${found}\n`).join("");
+}
+
 function formatSummary(runs: readonly Figures[]): string {
   const spread = (title: string, pick: (figures: Figures) => number | null): string => {
     const values = runs.flatMap((figures) => pick(figures) ?? []).toSorted((a, b) => a - b);
@@ -121,10 +126,6 @@ function formatTable(rows: readonly (readonly string[])[]): string {
           .trimEnd()}\n`,
     )
     .join("");
-}
-
-function isAlive({ state }: StatusDocument["members"][number]): boolean {
-  return state === "alive";
 }
 
 function stateOf(document: StatusDocument | undefined): NodeRow["state"] {

@@ -29,7 +29,8 @@ export async function runDrill(lab: Lab, name: DrillName, address: Ip, minutes =
   try {
     await restartFresh(lab, faults);
     const leader = await findLeader(lab, address);
-    return await observe(new DrillScene(lab, address, leader, faults, minutes), name);
+    const { requestIntervalMs } = DRILLS[name];
+    return await observe(new DrillScene(lab, address, leader, faults, { minutes, requestIntervalMs }), name);
   } finally {
     faults.close();
   }

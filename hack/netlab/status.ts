@@ -76,6 +76,18 @@ export function commonLeader(documents: readonly (StatusDocument | undefined)[],
   return leaders.size === 1 ? leader : undefined;
 }
 
+/** Who leads each address, and since when, as that node says. */
+export async function fetchLeaderships(lab: Lab): Promise<ReadonlyMap<Ip, string>> {
+  const documents = await fetchStatuses(lab);
+  return new Map(
+    documents.flatMap((document) =>
+      (document?.addresses ?? []).flatMap(({ address, state, since }) =>
+        state === "leading" ? [[address as Ip, `${document?.node} ${since}`] as const] : [],
+      ),
+    ),
+  );
+}
+
 /**
  * Waits until findDisagreements finds none; gives the documents, or throws with what was missing at the end, or with the last
  * words of a speaker that has ended.
@@ -92,6 +104,21 @@ export async function waitUntilSettled(
     if (problems.length === 0) return documents;
     for (const node of lab.topology.nodes) throwIfEnded(lab, node);
     if (performance.now() > deadlineMs) throw new Error(`not settled after ${timeoutMs} ms: ${problems.join("; ")}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Until each of these nodes sees that many members alive; false: it did not come to that. */
+export async function waitUntilMembers(
+  lab: Lab,
+  nodes: readonly Host[],
+  members: number,
+  timeoutMs: number,
+): Promise<boolean> {
+  for (const deadlineMs = performance.now() + timeoutMs; ; ) {
+    const documents = await Promise.all(nodes.map((node) => fetchStatus(lab, node)));
+    if (documents.every((document) => document !== undefined && aliveMembers(document) === members)) return true;
+    if (performance.now() > deadlineMs) return false;
     await sleep(POLL_MS);
   }
 }
@@ -117,8 +144,12 @@ function throwIfEnded(lab: Lab, node: Host): void {
   if (words !== undefined) throw new Error(`the speaker of ${node.name} has ended; it said last:\n${words}`);
 }
 
+export function aliveMembers({ members }: Pick<StatusDocument, "members">): number {
+  return members.filter(({ state }) => state === "alive").length;
+}
+
 function nodeProblems({ node, ready, word, members }: StatusDocument, nodes: number): readonly string[] {
-  const alive = members.filter(({ state }) => state === "alive").length;
+  const alive = aliveMembers({ members });
   const problems = [];
   if (!ready.isReady) problems.push(`${node} is not ready (${ready.reason})`);
   if (word.flags.includes("settling")) problems.push(`${node} is settling`);

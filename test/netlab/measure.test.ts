@@ -88,4 +88,11 @@ describe("a drill's figures", () => {
     expect(measured({ frames: FRAMES, thawMs: 1_900 }).answersAfterThaw).to.equal(0);
     expect(measured({ frames })).not.to.have.property("answersAfterThaw");
   });
+
+  it("count who answers while one alone has to, not those before or after, nor who only announces", () => {
+    const frames = [probed(1, NEW), probed(200, OLD), { atMs: 1_100, mac: NEW }, probed(300, NEW)];
+    const alone = (fromMs: number, untilMs: number) =>
+      measured({ frames, alone: { fromMs, untilMs } }).answerersWhenAlone;
+    expect([alone(900, 1_200), alone(900, 1_600), alone(100, 200)]).to.deep.equal([1, 2, 0]);
+  });
 });
