@@ -49,6 +49,15 @@ export class SwitchFaults {
     );
   }
 
+  /** No datagram passes between the two, but TCP does. */
+  async loseDatagrams(one: Host, other: Host): Promise<void> {
+    const rules = [
+      [one, other],
+      [other, one],
+    ].map(([from, to]) => `iifname "${from?.name}" oifname "${to?.name}" ip protocol udp drop;`);
+    await this.#nft(`${FAULT_TABLE} { chain forward { type filter hook forward priority 0; ${rules.join(" ")} }; }`);
+  }
+
   /** Each frame through the switch is dropped with this probability, independently. */
   async loseFrames(percent: number): Promise<void> {
     await this.#nft(

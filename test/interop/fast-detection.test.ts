@@ -4,6 +4,7 @@ import { bytesOfHex } from "../../src/base/bytes.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
 import { Keyring } from "../../src/gossip/keyring.ts";
 import { encodeMessage } from "../../src/gossip/message-codec.ts";
+import type { SwimNews } from "../../src/gossip/swim-event.ts";
 import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
 import { parseIp } from "../../src/net/ip.ts";
 import { openGossipTransport } from "../../src/sys/gossip-transport.ts";
@@ -25,6 +26,11 @@ for (const { name: library, program } of LIBRARIES) {
     const nodes = new Map<string, OurNode>();
     const cluster = {} as { g: GoPeer };
     const node = (name: string): OurNode => nodes.get(name) ?? expect.fail(name);
+
+    const incarnationOfG = (at: string): number =>
+      node(at)
+        .driver.members()
+        .find((member) => member.name === "g")?.incarnation ?? 0;
 
     /** Everybody is told that this one leads. */
     function lead(leader: string): void {
@@ -60,6 +66,7 @@ for (const { name: library, program } of LIBRARIES) {
       await later(3_000);
       expect(cluster.g.errors()).to.deep.equal([]);
       expect(cluster.g.events.all.filter(({ event }) => event === "leave")).to.deep.equal([]);
+      expect(cluster.g.worstScore()).to.equal(0);
       for (const { driver } of nodes.values()) {
         expect(driver.fast?.watched("g")?.own?.isAccused).to.equal(false);
         expect(driver.fast?.counters().verdicts).to.equal(0);
@@ -90,6 +97,32 @@ for (const { name: library, program } of LIBRARIES) {
         (one) => one.event === "join" && one.name === "c" && cluster.g.events.all.indexOf(one) >= before,
       );
       expect(node("c").driver.self.incarnation).to.be.greaterThan(incarnation);
+    });
+
+    it("a living Go member that was declared dead refutes it, and is back with all of us", async () => {
+      const before = incarnationOfG("a");
+      const counts = new Map(OURS.map((name) => [name, node(name).news.all.length]));
+      const liar = await openGossipTransport({ ip: ip("127.0.72.8"), port: 0 });
+      const secret = bytesOfHex(KEY) ?? expect.fail();
+      const random = new SystemRandom();
+      const codec = createCodec({ keyring: new Keyring(secret), label: "", timing: TIMING_PRESETS.lan, random });
+      const dead = encodeMessage({ kind: "dead", node: "g", incarnation: before, from: "b" });
+      try {
+        for (const name of OURS) liar.sendDatagram(node(name).endpoint, codec.sealDatagram([dead], false));
+        for (const name of OURS) {
+          const { news } = node(name);
+          const isNew = (one: SwimNews): boolean => news.all.indexOf(one) >= (counts.get(name) ?? 0);
+          for (const change of ["dead", "joined"])
+            await news.until(
+              `${change} of g`,
+              (one) => one.kind === "member-changed" && one.change === change && one.member.name === "g" && isNew(one),
+            );
+          expect(incarnationOfG(name)).to.be.greaterThan(before);
+        }
+      } finally {
+        await liar.close();
+      }
+      expect(cluster.g.errors()).to.deep.equal([]);
     });
 
     it("a leader of ours that is killed is gone at the Go member as soon as two of us have accused it", async () => {

@@ -17,8 +17,23 @@ export const LIBRARIES = [
 ] as const;
 
 export interface PeerEvent {
-  readonly event: "ready" | "join" | "leave" | "update" | "message" | "state" | "log" | "done" | "failed";
+  readonly event:
+    | "ready"
+    | "join"
+    | "leave"
+    | "update"
+    | "conflict"
+    | "message"
+    | "state"
+    | "leads"
+    | "score"
+    | "log"
+    | "done"
+    | "failed";
   readonly name?: string;
+  readonly names?: readonly string[];
+  readonly address?: string;
+  readonly score?: number;
   readonly meta?: string;
   readonly hex?: string;
   readonly bytes?: number;
@@ -32,7 +47,13 @@ export interface PeerEvent {
 export interface PeerOptions {
   readonly name: string;
   readonly ip: Ip;
-  /** Hexadecimal; empty: no encryption. */
+  /** 0, or absent: the kernel chooses. */
+  readonly port?: number;
+  /** Where it runs; absent: here. */
+  readonly namespace?: string;
+  /** It says who leads them by MetalLB's election, at first and whenever that changes. */
+  readonly addresses?: readonly Ip[];
+  /** Hexadecimal, several with commas between, the first to send with; empty: no encryption. */
   readonly key?: string;
   readonly label?: string;
   readonly meta?: string;
@@ -74,10 +95,28 @@ export class GoPeer {
       stateBytes = 0,
       isUncompressed = false,
       isLan = false,
+      port: wantedPort = 0,
+      namespace,
+      addresses = [],
     } = options;
-    const settings = ["-name", name, "-bind", ip, "-port", "0", "-key", key, "-label", label, "-meta", meta];
+    const settings = [
+      "-name",
+      name,
+      "-bind",
+      ip,
+      "-port",
+      `${wantedPort}`,
+      "-key",
+      key,
+      "-label",
+      label,
+      "-meta",
+      meta,
+    ];
     const flags = [...settings, "-state", `${stateBytes}`, `-no-compression=${isUncompressed}`, `-lan=${isLan}`];
-    const child = spawn(program, flags);
+    const argv = [program, ...flags, "-addresses", addresses.join(",")];
+    const [command = program, ...rest] = namespace === undefined ? argv : ["ip", "netns", "exec", namespace, ...argv];
+    const child = spawn(command, rest);
     const events = new EventList<PeerEvent>(name);
     createInterface(child.stdout).on("line", (line) => events.push(JSON.parse(line) as PeerEvent));
     createInterface(child.stderr).on("line", (text) => events.push({ event: "log", text: `[ERR] ${text}` }));
@@ -100,6 +139,26 @@ export class GoPeer {
     return this.command(`join ${to.ip.includes(":") ? `[${to.ip}]` : to.ip}:${to.port}`);
   }
 
+  /** Who leads the address by MetalLB's election over this member's own list. */
+  async leaderOf(address: Ip): Promise<string> {
+    return (await this.command(`leader ${address}`)).name ?? "";
+  }
+
+  /** Names of those that it holds alive or suspect. */
+  async members(): Promise<readonly string[]> {
+    return ((await this.command("members")).names ?? []).toSorted();
+  }
+
+  /** Where it holds this member to be; empty when there is no such member. */
+  async whereIs(name: string): Promise<string> {
+    return (await this.command(`where ${name}`)).text ?? "";
+  }
+
+  /** The highest health score so far; 0 is good. */
+  worstScore(): number {
+    return Math.max(0, ...this.events.all.map(({ score = 0 }) => score));
+  }
+
   /** Lines of the library's log that speak of an error, but not of a member that was slow for a moment, as on a busy machine. */
   errors(): readonly string[] {
     return this.events.all
@@ -110,6 +169,10 @@ export class GoPeer {
   /** SIGSTOP: its kernel goes on. */
   freeze(): void {
     this.#process.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#process.kill("SIGCONT");
   }
 
   /** No goodbye: SIGKILL. */

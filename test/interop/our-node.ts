@@ -20,6 +20,7 @@ export const TIMING: Timing = {
   gossipIntervalMs: 30,
   pushPullIntervalMs: 2_000,
   suspicionMult: 6,
+  gossipToTheDeadMs: 3_000,
   tcpTimeoutMs: 5_000,
 };
 
@@ -27,6 +28,8 @@ export interface NodeOptions {
   readonly name: string;
   readonly ip: Ip;
   readonly key?: string;
+  /** In place of `key`: one whose keys change. */
+  readonly keyring?: Keyring;
   readonly label?: string;
   readonly meta?: Uint8Array;
   readonly userState?: Uint8Array;
@@ -50,12 +53,12 @@ export class OurNode {
   }
 
   static async start(options: NodeOptions): Promise<OurNode> {
-    const { name, ip, key = "", label = "", meta, userState, peers = [], detectsFast = false } = options;
+    const { name, ip, key = "", keyring, label = "", meta, userState, peers = [], detectsFast = false } = options;
     const timing = detectsFast ? TIMING_PRESETS.lan : TIMING;
     const transport = await openGossipTransport({ ip, port: 0 });
     const random = new SystemRandom();
     const secret = bytesOfHex(key) ?? new Uint8Array(0);
-    const keys = secret.length === 0 ? {} : { keyring: new Keyring(secret) };
+    const keys = secret.length === 0 ? {} : { keyring: keyring ?? new Keyring(secret) };
     const news = new EventList<SwimNews>(name);
     const driver = new GossipDriver({
       name,

@@ -4,6 +4,7 @@ const LIMIT_MS = 30_000;
 export class EventList<Event> {
   readonly all: Event[] = [];
   readonly #name: string;
+  readonly #followers: ((event: Event) => void)[] = [];
   #wake: (() => void)[] = [];
 
   /** @param name for the message of a wait that ends in vain */
@@ -13,7 +14,14 @@ export class EventList<Event> {
 
   push(event: Event): void {
     this.all.push(event);
+    for (const callback of this.#followers) callback(event);
     for (const wake of this.#wake.splice(0)) wake();
+  }
+
+  /** Calls back for every event, those that have come first. */
+  follow(callback: (event: Event) => void): void {
+    for (const event of this.all) callback(event);
+    this.#followers.push(callback);
   }
 
   /** The first event that matches, of those that have come and those that come in time. */

@@ -46,11 +46,27 @@ func (logLines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-type events struct{}
+// events tells what the library does, and that its list of members may have changed: the library holds a lock meanwhile.
+type events struct{ changed chan struct{} }
 
-func (events) NotifyJoin(node *memberlist.Node)   { say("join", describe(node)) }
-func (events) NotifyLeave(node *memberlist.Node)  { say("leave", describe(node)) }
-func (events) NotifyUpdate(node *memberlist.Node) { say("update", describe(node)) }
+func (e events) NotifyJoin(node *memberlist.Node)   { e.tell("join", node) }
+func (e events) NotifyLeave(node *memberlist.Node)  { e.tell("leave", node) }
+func (e events) NotifyUpdate(node *memberlist.Node) { e.tell("update", node) }
+
+func (e events) tell(event string, node *memberlist.Node) {
+	say(event, describe(node))
+	select {
+	case e.changed <- struct{}{}:
+	default: // it is going to look anyway
+	}
+}
+
+// conflicts tells of two members with one name; the one that was there first stays.
+type conflicts struct{}
+
+func (conflicts) NotifyConflict(existing, other *memberlist.Node) {
+	say("conflict", object{"name": existing.Name, "address": other.Addr.String()})
+}
 
 func describe(node *memberlist.Node) object {
 	return object{"name": node.Name, "address": node.Addr.String(), "meta": hex.EncodeToString(node.Meta)}
@@ -89,7 +105,8 @@ func main() {
 	name := flag.String("name", "", "node name")
 	bind := flag.String("bind", "127.0.0.1", "address to bind")
 	port := flag.Int("port", 7946, "UDP and TCP port")
-	key := flag.String("key", "", "AES key, hexadecimal; empty: no encryption")
+	key := flag.String("key", "", "AES keys, hexadecimal, with commas between; the first is sent with; empty: no encryption")
+	addresses := flag.String("addresses", "", "addresses, with commas between, of which it says who leads them by MetalLB's election")
 	label := flag.String("label", "", "label of packets and streams")
 	meta := flag.String("meta", "", "metadata, hexadecimal")
 	state := flag.Int("state", 0, "bytes of user state in a push/pull")
@@ -104,7 +121,7 @@ func main() {
 	}
 	config.Name = *name
 	config.BindAddr, config.BindPort, config.AdvertisePort = *bind, *port, *port
-	config.SecretKey = unhex(*key)
+	config.Keyring = keyring(*key)
 	config.Label = *label
 	config.EnableCompression = !*plain
 	if !*lan {
@@ -113,9 +130,13 @@ func main() {
 		config.PushPullInterval = 2 * time.Second
 		// Patient, so that a busy machine is neither a dead member nor a failed push/pull.
 		config.SuspicionMult, config.TCPTimeout = 6, 5*time.Second
+		// A dead name is forgotten soon, and may then move to another address.
+		config.GossipToTheDeadTime = 3 * time.Second
 	}
 	config.Logger = log.New(logLines{}, "", 0)
-	config.Events = events{}
+	changed := make(chan struct{}, 1)
+	config.Events = events{changed}
+	config.Conflict = conflicts{}
 	mine := &delegate{meta: unhex(*meta), state: bytes.Repeat([]byte{0xab}, *state)}
 	config.Delegate = mine
 
@@ -124,16 +145,18 @@ func main() {
 		log.Fatal(err)
 	}
 	say("ready", object{"port": int(list.LocalNode().Port)})
+	go tellLeaders(list, strings.FieldsFunc(*addresses, isComma), changed)
+	go tellScore(list)
 	for commands := bufio.NewScanner(os.Stdin); commands.Scan(); {
 		verb, argument, _ := strings.Cut(commands.Text(), " ")
-		obey(list, mine, verb, argument)
+		obey(list, config.Keyring, mine, verb, argument)
 	}
 }
 
-func obey(list *memberlist.Memberlist, mine *delegate, verb, argument string) {
+func obey(list *memberlist.Memberlist, keys *memberlist.Keyring, mine *delegate, verb, argument string) {
 	switch verb {
 	case "join":
-		_, err := list.Join([]string{argument})
+		_, err := list.Join(strings.FieldsFunc(argument, isComma))
 		answer(verb, err)
 	case "leave":
 		answer(verb, list.Leave(10*time.Second))
@@ -143,8 +166,24 @@ func obey(list *memberlist.Memberlist, mine *delegate, verb, argument string) {
 	case "send", "send-reliable":
 		to, message, _ := strings.Cut(argument, " ")
 		answer(verb, send(list, verb, to, unhex(message)))
-	case "health":
-		say("done", object{"verb": verb, "score": list.GetHealthScore()})
+	case "add-key":
+		answer(verb, keys.AddKey(unhex(argument)))
+	case "use-key":
+		answer(verb, keys.UseKey(unhex(argument)))
+	case "remove-key":
+		answer(verb, keys.RemoveKey(unhex(argument)))
+	case "leader":
+		say("done", object{"verb": verb, "name": leaderOf(list.Members(), argument)})
+	case "members":
+		var names []string
+		for _, node := range list.Members() {
+			names = append(names, node.Name)
+		}
+		say("done", object{"verb": verb, "names": names})
+	case "where":
+		say("done", object{"verb": verb, "text": addressOf(list, argument)})
+	case "shutdown":
+		answer(verb, list.Shutdown())
 	default:
 		answer(verb, fmt.Errorf("unknown command"))
 	}
@@ -162,6 +201,33 @@ func send(list *memberlist.Memberlist, verb, name string, message []byte) error 
 	}
 	return fmt.Errorf("no member %s", name)
 }
+
+func addressOf(list *memberlist.Memberlist, name string) string {
+	for _, node := range list.Members() {
+		if node.Name == name {
+			return node.Addr.String()
+		}
+	}
+	return ""
+}
+
+// keyring is nil without a key: nothing is encrypted.
+func keyring(list string) *memberlist.Keyring {
+	var keys [][]byte
+	for _, key := range strings.FieldsFunc(list, isComma) {
+		keys = append(keys, unhex(key))
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	ring, err := memberlist.NewKeyring(keys, keys[0])
+	if err != nil {
+		log.Fatal(err)
+	}
+	return ring
+}
+
+func isComma(letter rune) bool { return letter == ',' }
 
 func answer(verb string, err error) {
 	if err != nil {
