@@ -34,7 +34,7 @@ export interface DueFrame {
 export class LinkSchedule {
   readonly #bucket: TokenBucket;
   /** By the number of frames that were sent in the series; each queue in order of due time. */
-  readonly #queues: Series[][] = [];
+  readonly #queues: SeriesQueue[] = [];
   readonly #series = new Map<Ip, Series>();
 
   constructor(nowMs: number) {
@@ -63,14 +63,14 @@ export class LinkSchedule {
   /** The next frame that is due and has a token; undefined when there is none now. */
   next(nowMs: number, mayAnnounce: (ip: Ip) => boolean): DueFrame | undefined {
     for (const queue of this.#queues) {
-      let series = this.#headOf(queue);
+      let series = queue.head();
       while (series !== undefined && series.dueMs <= nowMs && !mayAnnounce(series.ip)) {
         this.cancel(series.ip);
-        series = this.#headOf(queue);
+        series = queue.head();
       }
       if (series === undefined || series.dueMs > nowMs) continue;
       if (!this.#bucket.take(nowMs)) return undefined;
-      queue.shift();
+      queue.takeHead();
       return this.#advance(series, nowMs);
     }
     return undefined;
@@ -78,7 +78,7 @@ export class LinkSchedule {
 
   nextDeadlineMs(): number | undefined {
     let dueMs = Number.POSITIVE_INFINITY;
-    for (const queue of this.#queues) dueMs = Math.min(dueMs, this.#headOf(queue)?.dueMs ?? dueMs);
+    for (const queue of this.#queues) dueMs = Math.min(dueMs, queue.head()?.dueMs ?? dueMs);
     return dueMs === Number.POSITIVE_INFINITY ? undefined : this.#bucket.readyMs(dueMs);
   }
 
@@ -100,18 +100,36 @@ export class LinkSchedule {
     return { ip: series.ip, frame, isLastOfBurst };
   }
 
-  /** Nearly always at the end: frames are due in the order in which they are queued, but for a postponed burst. */
   #enqueue(series: Series): void {
-    while (this.#queues.length <= series.framesSent) this.#queues.push([]);
-    const queue = this.#queues[series.framesSent] ?? [];
-    let at = queue.length;
-    while (at > 0 && (queue[at - 1]?.dueMs ?? 0) > series.dueMs) at--;
-    if (at === queue.length) queue.push(series);
-    else queue.splice(at, 0, series);
+    while (this.#queues.length <= series.framesSent) this.#queues.push(new SeriesQueue());
+    this.#queues[series.framesSent]?.add(series);
+  }
+}
+
+/** In order of due time. Thousands wait here: one that leaves moves none of the others. */
+class SeriesQueue {
+  #waiting: Series[] = [];
+  /** Before it nobody waits. */
+  #first = 0;
+
+  /** Nearly always at the end: frames are due in the order in which they are queued, but for a postponed burst. */
+  add(series: Series): void {
+    let at = this.#waiting.length;
+    while (at > this.#first && (this.#waiting[at - 1]?.dueMs ?? 0) > series.dueMs) at--;
+    if (at === this.#waiting.length) this.#waiting.push(series);
+    else this.#waiting.splice(at, 0, series);
   }
 
-  #headOf(queue: Series[]): Series | undefined {
-    while (queue[0]?.isCancelled === true) queue.shift();
-    return queue[0];
+  /** The first that is not cancelled. */
+  head(): Series | undefined {
+    while (this.#waiting[this.#first]?.isCancelled === true) this.takeHead();
+    return this.#waiting[this.#first];
+  }
+
+  takeHead(): void {
+    this.#first++;
+    if (2 * this.#first < this.#waiting.length) return;
+    this.#waiting = this.#waiting.slice(this.#first);
+    this.#first = 0;
   }
 }
