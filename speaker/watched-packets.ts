@@ -1,19 +1,20 @@
 /** The announcer's packet sockets, which hear a few addresses more: those by whose answers this node sees that another lives (D7). */
 import type { PacketPort } from "../src/announcer/packet-port.ts";
+import { type AddressSet, NO_ADDRESSES, unionOf } from "../src/net/address-set.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Prefix } from "../src/net/prefix.ts";
 
 interface Wanted {
-  readonly addresses: readonly Ip[];
+  readonly addresses: AddressSet;
   readonly prefixes: readonly Prefix[];
 }
 
-const NOTHING: Wanted = { addresses: [], prefixes: [] };
+const NOTHING: Wanted = { addresses: NO_ADDRESSES, prefixes: [] };
 
 export class WatchedPackets implements PacketPort {
   readonly #packets: PacketPort;
   readonly #wanted = new Map<number, Wanted>();
-  readonly #watched = new Map<number, readonly Ip[]>();
+  readonly #watched = new Map<number, AddressSet>();
 
   constructor(packets: PacketPort) {
     this.#packets = packets;
@@ -21,15 +22,17 @@ export class WatchedPackets implements PacketPort {
 
   /** What is to be heard on this link beside what the announcer wants. */
   watch(linkIndex: number, addresses: readonly Ip[]): void {
-    const before = this.#watched.get(linkIndex) ?? [];
-    if (addresses.length === before.length && addresses.every((ip) => before.includes(ip))) return;
-    this.#watched.set(linkIndex, addresses);
-    this.#apply(linkIndex);
+    const before = this.#watched.get(linkIndex) ?? NO_ADDRESSES;
+    const watched = new Set(addresses);
+    const come = [...watched].filter((ip) => !before.has(ip));
+    if (come.length === 0 && watched.size === before.size) return;
+    this.#watched.set(linkIndex, watched);
+    this.#apply(linkIndex, come);
   }
 
-  setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void {
+  setFilter(linkIndex: number, addresses: AddressSet, prefixes: readonly Prefix[], come: readonly Ip[]): void {
     this.#wanted.set(linkIndex, { addresses, prefixes });
-    this.#apply(linkIndex);
+    this.#apply(linkIndex, come);
   }
 
   setLinks(links: Parameters<PacketPort["setLinks"]>[0]): void {
@@ -56,10 +59,9 @@ export class WatchedPackets implements PacketPort {
     this.#packets.drainAll();
   }
 
-  #apply(linkIndex: number): void {
+  #apply(linkIndex: number, come: readonly Ip[]): void {
     const { addresses, prefixes } = this.#wanted.get(linkIndex) ?? NOTHING;
-    // A few beside thousands, each once.
-    const others = (this.#watched.get(linkIndex) ?? []).filter((ip) => !addresses.includes(ip));
-    this.#packets.setFilter(linkIndex, others.length === 0 ? addresses : [...addresses, ...others], prefixes);
+    const heard = unionOf(addresses, this.#watched.get(linkIndex) ?? NO_ADDRESSES);
+    this.#packets.setFilter(linkIndex, heard, prefixes, come);
   }
 }

@@ -7,8 +7,9 @@ import type { ClaimBasis, Duty } from "../../src/announcer/ports.ts";
 import { decodeUserMessages, encodeUserMessages } from "../../src/gossip/user-message.ts";
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import { parseMac } from "../../src/net/mac.ts";
-import { type Prefix, parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
-import { buildPacketFilter, encodeFilter } from "../../src/packet/filter.ts";
+import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
+import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
+import { FilterInForce, type WantedSet } from "../../src/packet/filter-in-force.ts";
 
 const NETWORK = parsePrefix("10.0.0.0/8");
 const MAC = parseMac("02:00:00:00:00:01");
@@ -29,6 +30,7 @@ class Node {
   filterMs = 0;
   longestMs = 0;
   totalMs = 0;
+  readonly #inForce = [[4, new FilterInForce()] as const, [6, new FilterInForce()] as const];
   readonly driver: AnnouncerDriver;
 
   constructor(name: string) {
@@ -38,7 +40,7 @@ class Node {
       packets: {
         setLinks: () => undefined,
         failedLinks: () => new Set(),
-        setFilter: (_, addresses, poolPrefixes) => this.#filter(addresses, poolPrefixes),
+        setFilter: (_, addresses, poolPrefixes, come) => this.#filter({ addresses, poolPrefixes, come }),
         send: () => undefined,
         flush: () => undefined,
         discardAll: () => 0,
@@ -78,10 +80,11 @@ class Node {
     this.filters = this.filterMs = this.longestMs = this.totalMs = 0;
   }
 
-  #filter(addresses: readonly Ip[], poolPrefixes: readonly Prefix[]): void {
+  #filter(wanted: Omit<WantedSet, "family">): void {
     const tookMs = processorMs(() => {
-      for (const family of [4, 6] as const) {
-        encodeFilter(buildPacketFilter({ family, addresses, poolPrefixes }).program);
+      for (const [family, inForce] of this.#inForce) {
+        const next = inForce.next({ family, ...wanted }, MAX_FILTER_INSTRUCTIONS);
+        if (next !== undefined) encodeFilter(next.program);
       }
     });
     this.filters++;

@@ -5,6 +5,7 @@
  */
 import { AnnouncerDriver } from "../../src/announcer/driver.ts";
 import type { ClaimBasis, Duty } from "../../src/announcer/ports.ts";
+import { unionOf } from "../../src/net/address-set.ts";
 import { type Ip, ipOfBigInt, ipToBigInt, parseIp } from "../../src/net/ip.ts";
 import { isLinkUp } from "../../src/net/link.ts";
 import { LinkWatcher } from "../../src/sys/link-watcher.ts";
@@ -38,7 +39,8 @@ const driver = new AnnouncerDriver({
   packets: {
     setLinks: (links) => packets.setLinks(links),
     failedLinks: () => packets.failedLinks(),
-    setFilter: (linkIndex, addresses, prefixes) => packets.setFilter(linkIndex, [...addresses, ...heard], prefixes),
+    setFilter: (linkIndex, addresses, prefixes, come) =>
+      packets.setFilter(linkIndex, unionOf(addresses, new Set(heard)), prefixes, [...come, ...heard]),
     send: (linkIndex, family, bytes) => packets.send(linkIndex, family, bytes),
     flush: () => packets.flush(),
     discardAll: () => packets.discardAll(),

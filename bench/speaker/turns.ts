@@ -142,9 +142,9 @@ class Machine {
         packets: {
           setLinks: () => undefined,
           failedLinks: () => new Set(),
-          setFilter: (_, addresses, poolPrefixes) => {
+          setFilter: (_, addresses, poolPrefixes, come) => {
             for (const [family, filter] of this.#filters) {
-              const next = filter.next({ family, addresses, poolPrefixes }, MAX_FILTER_INSTRUCTIONS);
+              const next = filter.next({ family, addresses, poolPrefixes, come }, MAX_FILTER_INSTRUCTIONS);
               if (next !== undefined) encodeFilter(next.program);
             }
           },

@@ -97,7 +97,7 @@ export class AnnouncerDriver {
       case "leave-group":
         return groups.leave(effect.linkIndex, effect.group);
       case "filter":
-        return packets.setFilter(effect.linkIndex, effect.addresses, this.#poolPrefixes);
+        return packets.setFilter(effect.linkIndex, effect.addresses, this.#poolPrefixes, effect.come);
       case "noted":
         return this.#options.note(effect.note, nowMs);
     }

@@ -9,8 +9,11 @@ import type { AnnouncerEffect } from "./ports.ts";
 export const PRUNE_DELAY_MS = 50;
 
 interface LinkFilter {
-  readonly wanted: Set<Ip>;
-  /** Not wanted any more, but the shell does not know. */
+  /** What the shell knows, or is to be told at once. */
+  readonly told: Set<Ip>;
+  /** Among them, and the shell does not know. */
+  come: Ip[];
+  /** Among them, not wanted any more, but the shell does not know. */
   readonly gone: Set<Ip>;
   /** When the shell is to be told; undefined while it knows everything. */
   dueMs: number | undefined;
@@ -26,15 +29,19 @@ export class Filters {
     for (const linkIndex of before) if (!now.includes(linkIndex)) this.#remove(linkIndex, ip, nowMs);
   }
 
-  /** The whole sets of the links whose time has come. A link that is gone has taken its filter with it. */
+  /** The sets of the links whose time has come. A link that is gone has taken its filter with it. */
   due(isKnownLink: (linkIndex: number) => boolean, nowMs: number): AnnouncerEffect[] {
     const effects: AnnouncerEffect[] = [];
     for (const [linkIndex, link] of this.#links) {
       if (link.dueMs === undefined || link.dueMs > nowMs) continue;
       link.dueMs = undefined;
+      for (const ip of link.gone) link.told.delete(ip);
       link.gone.clear();
-      if (link.wanted.size === 0) this.#links.delete(linkIndex);
-      if (isKnownLink(linkIndex)) effects.push({ kind: "filter", linkIndex, addresses: [...link.wanted] });
+      const { told } = link;
+      if (told.size === 0) this.#links.delete(linkIndex);
+      if (!isKnownLink(linkIndex)) continue;
+      effects.push({ kind: "filter", linkIndex, addresses: told, come: link.come.filter((ip) => told.has(ip)) });
+      link.come = [];
     }
     return effects;
   }
@@ -50,18 +57,22 @@ export class Filters {
   #add(linkIndex: number, ip: Ip, nowMs: number): void {
     let link = this.#links.get(linkIndex);
     if (link === undefined) {
-      link = { wanted: new Set(), gone: new Set(), dueMs: undefined };
+      link = { told: new Set(), come: [], gone: new Set(), dueMs: undefined };
       this.#links.set(linkIndex, link);
     }
-    link.wanted.add(ip);
     // One that comes back is in the shell's filter still.
-    if (!link.gone.delete(ip)) link.dueMs = nowMs;
-    else if (link.gone.size === 0 && link.dueMs !== nowMs) link.dueMs = undefined;
+    if (link.gone.delete(ip)) {
+      if (link.gone.size === 0 && link.dueMs !== nowMs) link.dueMs = undefined;
+      return;
+    }
+    link.told.add(ip);
+    link.come.push(ip);
+    link.dueMs = nowMs;
   }
 
   #remove(linkIndex: number, ip: Ip, nowMs: number): void {
     const link = this.#links.get(linkIndex);
-    if (link?.wanted.delete(ip) !== true) return;
+    if (link?.told.has(ip) !== true || link.gone.has(ip)) return;
     link.gone.add(ip);
     link.dueMs ??= nowMs + PRUNE_DELAY_MS;
   }

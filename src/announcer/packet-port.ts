@@ -1,4 +1,5 @@
 /** What the announcer's driver needs of the system: narrow, so that a simulated segment can stand in for the kernel. */
+import type { AddressSet } from "../net/address-set.ts";
 import type { Family, Ip } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 
@@ -10,8 +11,11 @@ export interface PacketPort {
   setLinks(links: readonly { readonly index: number; readonly name: string }[]): void;
   /** Indices of wanted links on which some socket is not open, so that nobody could be answered there. */
   failedLinks(): ReadonlySet<number>;
-  /** Only packets that concern these addresses wake us; `prefixes` serve where exact addresses do not fit. */
-  setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void;
+  /**
+   * Only packets that concern these addresses wake us; `prefixes` serve where exact addresses do not fit. `come`: those among them that
+   * were not when this was called last for the link. There may be thousands, which are not to be walked for every one.
+   */
+  setFilter(linkIndex: number, addresses: AddressSet, prefixes: readonly Prefix[], come: readonly Ip[]): void;
   /** Queues a frame; `bytes` may be reused when the call returns. */
   send(linkIndex: number, family: Family, bytes: Uint8Array): void;
   flush(): void;

@@ -1,4 +1,5 @@
 /** What the announcer is told and what it asks for: plain values, so that it knows no socket, clock, gossip or election. */
+import type { AddressSet } from "../net/address-set.ts";
 import type { Family, Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import type { Prefix } from "../net/prefix.ts";
@@ -134,7 +135,14 @@ export type AnnouncerEffect =
    * Addresses whose packets must wake us on this link: led, handing over, second for. Sent at once when one has come, and a little
    * later when some have only gone; before the first one the set is empty. A socket that is opened anew gets the last one from its owner.
    */
-  | { readonly kind: "filter"; readonly linkIndex: number; readonly addresses: readonly Ip[] }
+  | {
+      readonly kind: "filter";
+      readonly linkIndex: number;
+      /** As it is until the link's next effect of this kind. */
+      readonly addresses: AddressSet;
+      /** Those that were not among them before. */
+      readonly come: readonly Ip[];
+    }
   | { readonly kind: "message"; readonly to: readonly string[]; readonly message: HandoverMessage }
   | { readonly kind: "noted"; readonly note: AnnouncerNote };
 

@@ -4,6 +4,7 @@
  */
 import type { Clock, Timer } from "../base/clock.ts";
 import { errnoOf } from "../base/errors.ts";
+import { type AddressSet, NO_ADDRESSES } from "../net/address-set.ts";
 import type { Family, Ip } from "../net/ip.ts";
 import type { Prefix } from "../net/prefix.ts";
 import { buildPacketFilter, encodeFilter, type FilterPrecision, MAX_FILTER_INSTRUCTIONS } from "../packet/filter.ts";
@@ -47,7 +48,7 @@ export interface PacketLinkStatistics extends PacketStatistics {
 }
 
 interface Wanted {
-  addresses: readonly Ip[];
+  addresses: AddressSet;
   poolPrefixes: readonly Prefix[];
 }
 
@@ -64,6 +65,7 @@ interface Endpoint {
 }
 
 const DROP_ALL = encodeFilter(buildPacketFilter({ family: 4, addresses: [], poolPrefixes: [] }).program);
+const NONE: readonly Ip[] = [];
 const NO_STATISTICS: PacketStatistics = { received: 0, batches: 0, dropped: 0, sent: 0, refused: 0 };
 
 export class PacketLinks {
@@ -98,12 +100,12 @@ export class PacketLinks {
     this.#noteProblems();
   }
 
-  /** Which packets wake us on this link: ARP and NDP about these addresses. Until it is called, none. */
-  setFilter(linkIndex: number, addresses: readonly Ip[], poolPrefixes: readonly Prefix[]): void {
+  /** Which packets wake us on this link: ARP and NDP about these addresses; see `PacketPort`. Until it is called, none. */
+  setFilter(linkIndex: number, addresses: AddressSet, poolPrefixes: readonly Prefix[], come: readonly Ip[]): void {
     const wanted = this.#wantedOn(linkIndex);
     wanted.addresses = addresses;
     wanted.poolPrefixes = poolPrefixes;
-    for (const endpoint of this.#endpoints.get(linkIndex) ?? []) this.#applyFilter(endpoint);
+    for (const endpoint of this.#endpoints.get(linkIndex) ?? []) this.#applyFilter(endpoint, come);
     this.#noteProblems();
   }
 
@@ -175,7 +177,7 @@ export class PacketLinks {
   #wantedOn(linkIndex: number): Wanted {
     const known = this.#wanted.get(linkIndex);
     if (known !== undefined) return known;
-    const wanted: Wanted = { addresses: [], poolPrefixes: [] };
+    const wanted: Wanted = { addresses: NO_ADDRESSES, poolPrefixes: [] };
     this.#wanted.set(linkIndex, wanted);
     return wanted;
   }
@@ -215,7 +217,7 @@ export class PacketLinks {
       endpoint.problem = errnoOf(error);
       return;
     }
-    this.#applyFilter(endpoint);
+    this.#applyFilter(endpoint, NONE);
   }
 
   /** Opens what is not open, or was opened on a link that is gone. */
@@ -226,11 +228,11 @@ export class PacketLinks {
     this.#open(endpoint);
   }
 
-  #applyFilter(endpoint: Endpoint): void {
+  #applyFilter(endpoint: Endpoint, come: readonly Ip[]): void {
     const { family, socket, wanted } = endpoint;
     if (socket === undefined) return;
     for (;;) {
-      const filter = endpoint.filter.next({ family, ...wanted }, this.#maxInstructions);
+      const filter = endpoint.filter.next({ family, ...wanted, come }, this.#maxInstructions);
       if (filter === undefined) return;
       try {
         socket.setFilter(encodeFilter(filter.program));
@@ -288,7 +290,7 @@ export class PacketLinks {
       if (endpoint.problem === undefined) continue;
       if (endpoint.socket !== undefined) endpoint.problem = undefined;
       this.#recover(endpoint);
-      if (endpoint.problem === undefined) this.#applyFilter(endpoint);
+      if (endpoint.problem === undefined) this.#applyFilter(endpoint, NONE);
     }
     this.#noteProblems();
   }

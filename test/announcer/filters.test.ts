@@ -67,7 +67,13 @@ describe("Filters", () => {
         const known = new Map<number, ReadonlySet<Ip>>();
         const settle = (atMs: number): void => {
           for (const effect of filters.due(() => true, atMs)) {
-            if (effect.kind === "filter") known.set(effect.linkIndex, new Set(effect.addresses));
+            if (effect.kind !== "filter") continue;
+            const before = known.get(effect.linkIndex);
+            const addresses = new Set(effect.addresses);
+            expect(new Set(effect.come)).to.deep.equal(
+              new Set([...addresses].filter((one) => before?.has(one) !== true)),
+            );
+            known.set(effect.linkIndex, addresses);
           }
         };
         let nowMs = 0;

@@ -24,7 +24,7 @@ class Node {
       packets: {
         setLinks: () => undefined,
         failedLinks: () => new Set(),
-        setFilter: (_, addresses) => void this.filters.push(addresses),
+        setFilter: (_, addresses) => void this.filters.push([...addresses]),
         send: () => undefined,
         flush: () => undefined,
         discardAll: () => 0,

@@ -151,7 +151,7 @@ export function lineOf(effect: AnnouncerEffect): string {
     case "leave-group":
       return `${effect.kind} eth${effect.linkIndex} ${effect.group}`;
     case "filter":
-      return `filter eth${effect.linkIndex} [${effect.addresses.join(" ")}]`;
+      return `filter eth${effect.linkIndex} [${[...effect.addresses].join(" ")}]`;
     case "message":
       return `${effect.message.kind} to ${effect.to.join(" ")}: ${effect.message.addresses.join(" ")}`;
     case "noted":

@@ -49,7 +49,7 @@ const emit = serveLines(
     },
     setLinks: (links: readonly { index: number; name: string }[]) => packetLinks.setLinks(links),
     setFilter: (linkIndex: number, addresses: readonly Ip[], pools: readonly Prefix[]) =>
-      packetLinks.setFilter(linkIndex, addresses, pools),
+      packetLinks.setFilter(linkIndex, new Set(addresses), pools, addresses),
     statistics: () => packetLinks.statistics(),
     problems: () => packetLinks.problems(),
     discardAll: () => packetLinks.discardAll(),

@@ -1,5 +1,6 @@
 /** The packet sockets and joined groups of one process, behind the kernel's filter, read by the process's own loop. */
 import type { FrameListener, GroupPort, PacketPort } from "../../src/announcer/packet-port.ts";
+import type { AddressSet } from "../../src/net/address-set.ts";
 import { type Family, type Ip, isMulticast } from "../../src/net/ip.ts";
 import type { Mac } from "../../src/net/mac.ts";
 import { macAt } from "../../src/net/mac.ts";
@@ -66,7 +67,8 @@ export class ProcessPackets implements PacketPort, GroupPort {
     return new Set();
   }
 
-  setFilter(linkIndex: number, addresses: readonly Ip[], prefixes: readonly Prefix[]): void {
+  setFilter(linkIndex: number, wanted: AddressSet, prefixes: readonly Prefix[]): void {
+    const addresses = [...wanted];
     this.#filters.set(linkIndex, { addresses: new Set(addresses), prefixes });
     const card = this.#cardOf(linkIndex);
     if (card !== undefined) this.#watch.filtered(card, addresses);

@@ -69,7 +69,7 @@ describe("LeaderWatch", () => {
       {
         setLinks: () => {},
         failedLinks: () => new Set(),
-        setFilter: (linkIndex, addresses) => filters.push(`${linkIndex}: ${addresses.join(" ")}`),
+        setFilter: (linkIndex, addresses) => filters.push(`${linkIndex}: ${[...addresses].join(" ")}`),
         send: () => sent++,
         flush: () => {},
         discardAll: () => 0,

@@ -10,7 +10,7 @@ function packets(): { readonly watched: WatchedPackets; readonly filters: string
   const watched = new WatchedPackets({
     setLinks: () => {},
     failedLinks: () => new Set(),
-    setFilter: (linkIndex, addresses) => filters.push(`${linkIndex}: ${addresses.join(" ")}`),
+    setFilter: (linkIndex, addresses) => filters.push(`${linkIndex}: ${[...addresses].join(" ")}`),
     send: () => {},
     flush: () => {},
     discardAll: () => 0,
@@ -22,10 +22,10 @@ function packets(): { readonly watched: WatchedPackets; readonly filters: string
 describe("WatchedPackets", () => {
   it("lets through what the announcer wants and what is watched, each once, whichever came first", () => {
     const { watched, filters } = packets();
-    watched.setFilter(2, [A, B], []);
+    watched.setFilter(2, new Set([A, B]), [], [A, B]);
     watched.watch(2, [B, C]);
     expect(filters).to.deep.equal([`2: ${A} ${B}`, `2: ${A} ${B} ${C}`]);
-    watched.setFilter(2, [A], []);
+    watched.setFilter(2, new Set([A]), [], []);
     expect(filters.at(-1)).to.equal(`2: ${A} ${B} ${C}`);
   });
 
@@ -38,7 +38,7 @@ describe("WatchedPackets", () => {
 
   it("lets the announcer's alone through again when nothing is watched any more, and keeps links apart", () => {
     const { watched, filters } = packets();
-    watched.setFilter(2, [A], []);
+    watched.setFilter(2, new Set([A]), [], [A]);
     watched.watch(3, [C]);
     watched.watch(2, [B]);
     watched.watch(2, []);
