@@ -210,7 +210,8 @@ export class GossipDriver {
     this.#readsInTurn = 0;
     this.#options.turns.afterReads(() => {
       if (this.#isClosed) return;
-      if (this.#readsInTurn > 0 && turnsLeft > 1) return this.#turn(turnsLeft - 1);
+      const hasMore = this.#readsInTurn > 0 || this.#options.transport.hasUnread === true;
+      if (hasMore && turnsLeft > 1) return this.#turn(turnsLeft - 1);
       this.#isDraining = false;
       for (const callback of this.#afterDrain.splice(0)) callback();
       const deadlineMs = this.#swim.nextDeadlineMs();

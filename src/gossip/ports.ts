@@ -31,6 +31,8 @@ export interface TransportHandler {
 export interface Transport {
   /** The address bound, with the port really taken. */
   readonly local: Endpoint;
+  /** Something has been read that the handler is given in the next turn only. */
+  readonly hasUnread?: boolean;
   /** Called once, before anything is sent. */
   listen(handler: TransportHandler): void;
   sendDatagram(to: Endpoint, bytes: Uint8Array): void;

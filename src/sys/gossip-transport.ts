@@ -50,6 +50,10 @@ class GossipTransport implements Transport {
     return this.#udp.local;
   }
 
+  get hasUnread(): boolean {
+    return this.#udp.hasUnread;
+  }
+
   listen(handler: TransportHandler): void {
     this.#udp.listen(handler);
     this.#streams.listen((stream) => handler.accepted(stream));

@@ -7,6 +7,15 @@ import { bareBytes } from "./bare-bytes.ts";
 
 /** As memberlist asks for (net_transport.go:20-28): what arrives while the process stands still must not be lost. The kernel may give less. */
 const RECEIVE_BUFFER_BYTES = 2 * 2 ** 20;
+/** Node reads dozens of datagrams in one turn of its loop. What is not handled in this time waits for the next turn: whole turns have 10 ms (DESIGN §5). */
+const HANDLED_IN_TURN_MS = 3;
+/** More are lost, as those for which a socket's buffer has no room. */
+const WAITING_AT_MOST = 1_024;
+
+interface Datagram {
+  readonly bytes: Uint8Array;
+  readonly from: RemoteInfo;
+}
 
 export interface UdpHandler {
   datagram(from: Endpoint, bytes: Uint8Array): void;
@@ -17,6 +26,9 @@ export class UdpTransport {
   readonly local: Endpoint;
   readonly #socket: Socket;
   #handler: UdpHandler | undefined;
+  #waiting: Datagram[] = [];
+  /** When the first datagram of this turn was handled. */
+  #turnBeganMs: number | undefined;
 
   private constructor(socket: Socket, local: Endpoint) {
     this.#socket = socket;
@@ -47,6 +59,11 @@ export class UdpTransport {
     this.#handler = handler;
   }
 
+  /** Datagrams that were read and wait for the next turn. */
+  get hasUnread(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** A datagram that could not be handed to the kernel is told to the handler, never at once. */
   send(to: Endpoint, bytes: Uint8Array): void {
     if (to.port === 0 || familyOf(to.ip) !== familyOf(this.local.ip)) {
@@ -61,12 +78,46 @@ export class UdpTransport {
 
   async close(): Promise<void> {
     this.#handler = undefined;
+    this.#waiting = [];
     const closed = once(this.#socket, "close");
     this.#socket.close();
     await closed;
   }
 
   #received(bytes: Uint8Array, from: RemoteInfo): void {
+    if (this.#waiting.length === 0 && this.#hasTime()) return this.#handle({ bytes, from });
+    if (this.#waiting.length < WAITING_AT_MOST) this.#waiting.push({ bytes, from });
+  }
+
+  #hasTime(): boolean {
+    const nowMs = performance.now();
+    if (this.#turnBeganMs === undefined) {
+      this.#turnBeganMs = nowMs;
+      setImmediate(() => this.#endTurn());
+    }
+    return nowMs - this.#turnBeganMs < HANDLED_IN_TURN_MS;
+  }
+
+  #endTurn(): void {
+    this.#turnBeganMs = undefined;
+    // Within an immediate another one is of the next turn.
+    if (this.#waiting.length > 0) setImmediate(() => this.#handleWaiting());
+  }
+
+  /** In their order: what is read meanwhile comes after them. */
+  #handleWaiting(): void {
+    const waiting = this.#waiting.values();
+    let handled = 0;
+    while (this.#hasTime()) {
+      const next = waiting.next();
+      if (next.done === true) break;
+      handled++;
+      this.#handle(next.value);
+    }
+    this.#waiting = this.#waiting.slice(handled);
+  }
+
+  #handle({ bytes, from }: Datagram): void {
     // A link-local sender has a zone in its address; members are never known by such.
     const ip = parseIp(from.address);
     if (ip !== undefined) this.#handler?.datagram({ ip, port: from.port }, bareBytes(bytes));

@@ -69,6 +69,35 @@ describe("gossip transport", () => {
     return { transport, heard };
   }
 
+  it("hands a slow receiver a few datagrams a turn, all of them in their order", async () => {
+    const receiver = await openGossipTransport(at("127.0.0.1"));
+    open.push(receiver);
+    const { transport: sender } = await start(at("127.0.0.1"));
+    const sent = Array.from({ length: 20 }, (_, number) => String(number));
+    const received: string[] = [];
+    let [inTurn, most] = [0, 0];
+    let waited = false;
+    receiver.listen({
+      datagram: (_, data) => {
+        received.push(text(data));
+        most = Math.max(most, ++inTurn);
+        waited ||= receiver.hasUnread === true;
+        for (const endMs = performance.now() + 2; performance.now() < endMs; );
+      },
+      sendFailed: () => {},
+      accepted: () => ({ opened: () => {}, data: () => {}, closed: () => {} }),
+    });
+    for (const one of sent) sender.sendDatagram(receiver.local, bytes(one));
+    while (received.length < sent.length) {
+      await new Promise((resolve) => setImmediate(resolve));
+      inTurn = 0;
+    }
+    expect(received).to.deep.equal(sent);
+    expect(most).to.be.at.most(4);
+    expect(waited).to.equal(true);
+    expect(receiver.hasUnread).to.equal(false);
+  });
+
   for (const [near, far] of [
     ["127.0.61.1", "127.0.61.2"],
     ["::1", "::1"],
