@@ -10,6 +10,8 @@ import { buildPacketFilter, type PacketFilter } from "./filter.ts";
 
 /** What was found to pass and is not wanted any more is kept until it outnumbers by so many what is wanted. */
 const GONE_KEPT = 1_000;
+/** More than this fit where they lie in a row, but a filter that follows them exactly is built anew, in milliseconds, for each that comes. */
+const EXACT_AT_MOST = 1_000;
 
 /** What a socket is to hear; see `WantedPackets`. */
 export interface WantedSet {
@@ -46,7 +48,7 @@ export class FilterInForce {
     }
     const own =
       last === undefined ? [...addresses].filter(isOwn) : [...last.passing, ...news].filter((ip) => addresses.has(ip));
-    const filter = buildPacketFilter({ family, addresses: own, poolPrefixes }, maxInstructions);
+    const filter = buildPacketFilter({ family, addresses: own, poolPrefixes }, maxInstructions, EXACT_AT_MOST);
     this.#inForce = { filter, addresses: addresses.size, passing: new Set(own), ...limits };
     return filter;
   }

@@ -98,19 +98,24 @@ interface Branch {
   readonly deeper: readonly Entry[];
 }
 
-/** The closest filter of at most `maxInstructions`. An empty set drops everything. */
+/**
+ * The closest filter of at most `maxInstructions`; of more than `exactAtMost` addresses it goes by the pools that hold some. An empty set
+ * drops everything.
+ */
 export function buildPacketFilter(
   wanted: WantedPackets,
   maxInstructions: number = MAX_FILTER_INSTRUCTIONS,
+  exactAtMost: number = Number.POSITIVE_INFINITY,
 ): PacketFilter {
   const { family } = wanted;
   const addresses = sortedHosts(wanted);
   if (addresses.length === 0) return { precision: "exact", prefixes: [], program: [dropFrame()] };
-  const exact = programOf(family, addresses, maxInstructions);
-  if (exact !== undefined) return { precision: "exact", prefixes: [], program: exact };
   const prefixes = wanted.poolPrefixes.filter(
     (prefix) => familyOf(prefix.network) === family && holdsAny(prefixEntry(prefix), addresses),
   );
+  const triesExact = prefixes.length === 0 || wanted.addresses.length <= exactAtMost;
+  const exact = triesExact ? programOf(family, addresses, maxInstructions) : undefined;
+  if (exact !== undefined) return { precision: "exact", prefixes: [], program: exact };
   const byPools = programOf(family, [...addresses, ...prefixes.map(prefixEntry)], maxInstructions);
   if (byPools !== undefined) return { precision: "prefixes", prefixes, program: byPools };
   const everything = programOf(family, [{ words: NO_WORDS, lo: 0, hi: 0xffff_ffff }], MAX_FILTER_INSTRUCTIONS);

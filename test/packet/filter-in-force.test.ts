@@ -63,6 +63,19 @@ describe("FilterInForce", () => {
     expect(next(inForce, FEW)?.precision).to.equal("exact");
   });
 
+  it("goes by the pools where a thousand addresses in a row would fit: it follows each that comes without being built anew", () => {
+    const pool = parsePrefix("198.18.0.0/16") ?? expect.fail("pool");
+    const row = Array.from({ length: 1_002 }, (_, index) => ip(`198.18.${index >> 8}.${index & 255}`));
+    const inForce = new FilterInForce();
+    const ask = (count: number): PacketFilter | undefined => {
+      const addresses = row.slice(0, count);
+      return inForce.next({ family: 4, addresses: new Set(addresses), come: addresses, poolPrefixes: [pool] }, 4_096);
+    };
+    expect(ask(1_000)?.precision).to.equal("exact");
+    expect(ask(1_001)?.precision).to.equal("prefixes");
+    expect(ask(1_002)).to.equal(undefined);
+  });
+
   it("lets every wanted address pass, whatever came before", () => {
     const some = fc.subarray([
       ...MANY,
