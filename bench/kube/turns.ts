@@ -31,7 +31,8 @@ setInterval(() => {
   const nowMs = performance.now();
   const nowCpuMs = processorMs();
   wallMs = Math.max(wallMs, nowMs - lastMs - TURN_MS);
-  cpuMs = Math.max(cpuMs, nowCpuMs - lastCpuMs);
+  // The kernel tells a thread its own time in ticks of some milliseconds: a turn has not worked longer than it has lasted.
+  cpuMs = Math.max(cpuMs, Math.min(nowCpuMs - lastCpuMs, nowMs - lastMs));
   [lastMs, lastCpuMs] = [nowMs, nowCpuMs];
   if (nowMs - toldMs < TOLD_EVERY_MS) return;
   const { used_heap_size: usedBytes, total_heap_size: heldBytes, external_memory: externalBytes } = getHeapStatistics();
