@@ -63,7 +63,7 @@ export interface Verdict {
 }
 
 /** Of the first snapshot, in one turn: some milliseconds. */
-const OBJECTS_AT_ONCE = 250;
+const OBJECTS_AT_ONCE = 150;
 const NONE: ListDifference<never> = { gone: [], come: [] };
 const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
 

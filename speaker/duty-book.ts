@@ -15,9 +15,16 @@ interface DutyChanges {
   readonly budgetLeft: number;
 }
 
+interface Concerned {
+  readonly concerned: Iterable<Decision>;
+  readonly asked: number;
+}
+
 const NONE: readonly Duty[] = [];
 /** Of one decision whose duties are worked out, with what the announcer does of them; in the unit of `Election`. */
 const DECISION_COST = 13;
+/** Of one that is only asked whether another view means anything to it: all of them are, in one turn. */
+const ASKED_COST = 0.1;
 
 export class DutyBook {
   readonly #memory: DutyMemory = new Map();
@@ -62,9 +69,9 @@ export class DutyBook {
       this.#dutiesOf.set(decision, NONE);
       for (const ip of decision.group.addresses) this.#decisionOf.set(ip, decision);
     }
-    const concerned = this.#concerned(decisions.come, view);
+    const { concerned, asked } = this.#concerned(decisions.come, view);
     for (const decision of concerned) this.#work(decision, view, changes);
-    let left = budget;
+    let left = budget - ASKED_COST * asked;
     for (const decision of this.#queue) {
       if (left <= 0) break;
       left -= DECISION_COST;
@@ -73,27 +80,28 @@ export class DutyBook {
     return { changes, budgetLeft: left };
   }
 
-  /** Decisions whose duties may be others than before, and cannot wait. */
-  #concerned(come: readonly Decision[], view: BookView): Iterable<Decision> {
+  /** Decisions whose duties may be others than before, and cannot wait; how many were asked for those that can. */
+  #concerned(come: readonly Decision[], view: BookView): Concerned {
     const last = this.#view;
     this.#view = view;
     const touched = [...this.#touched].flatMap((ip) => this.#decisionOf.get(ip) ?? []);
     this.#touched.clear();
     // Others lead: it stops at once.
-    if (view.wasReplaced && last?.wasReplaced !== true) return this.#dutiesOf.keys();
+    if (view.wasReplaced && last?.wasReplaced !== true) return { concerned: this.#dutiesOf.keys(), asked: 0 };
     const isAlike =
       last?.incarnation === view.incarnation &&
       last.ownLabels === view.ownLabels &&
       last.wasReplaced === view.wasReplaced &&
       last.saysGoodbye === view.saysGoodbye &&
       last.isReady === view.isReady;
+    const isAsking = !isAlike || last.ours !== view.ours;
     if (!isAlike) for (const decision of this.#dutiesOf.keys()) this.#queue.add(decision);
-    else if (last.ours !== view.ours) {
+    else if (isAsking) {
       // Whom a claim goes to, or is waited for from: thousands when a node comes back from which as many were taken.
       for (const decision of this.#talkingTo(symmetricDifference(last.ours, view.ours), view))
         this.#queue.add(decision);
     }
-    return new Set([...come, ...touched]);
+    return { concerned: new Set([...come, ...touched]), asked: isAsking ? this.#dutiesOf.size : 0 };
   }
 
   /** Decisions whose duties say whether one of the members reads or sends claims. */

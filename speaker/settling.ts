@@ -5,7 +5,7 @@
 import type { Ip } from "../src/net/ip.ts";
 
 /** What is decided in one turn, in the unit of `Election`: some milliseconds with all that follows from it. */
-const TURN_BUDGET = 1_500;
+const TURN_BUDGET = 1_000;
 
 export interface SettlingPorts {
   /** All of it once, with what is left of the turn's budget; gives what is left then. */
@@ -50,7 +50,8 @@ export class Settling {
   }
 
   settle(nowMs: number): void {
-    this.#settle(nowMs, this.#turnBudget, NOTHING_ASKED);
+    // Several events may be read in one turn: what is to go on anyway goes on after them, once.
+    this.#settle(nowMs, this.#isGoingOn ? 0 : this.#turnBudget, NOTHING_ASKED);
   }
 
   /** Only what cannot wait: whoever answers a claim by what it led a moment ago contests what it would give away in its next turn. */

@@ -10,6 +10,8 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import("node:crypto"),
   () => import("node:zlib"),
   () => import("node:dgram"),
+  // Bound sockets ask it whether they are shared.
+  () => import("node:cluster"),
   () => import("../src/desired/derive.ts"),
   () => import("../src/election/election.ts"),
   () => import("../src/gossip/codec.ts"),

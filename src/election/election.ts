@@ -66,13 +66,15 @@ export class Election {
    * addresses are decided whatever the budget: another node speaks of them, and an answer of before would be wrong.
    */
   advance(groups: readonly AddressGroup[], view: ElectionView, budget: number, asked: Iterable<Ip> = []): number {
+    const before = this.#generation;
     const electorate = this.#takeView(view);
+    const walkCost = this.#generation === before ? 0 : PASSED_COST * this.#entryOf.size;
     this.#takeGroups(groups, electorate);
     for (const ip of asked) {
       const entry = this.#entryOfIp.get(ip);
       if (entry !== undefined && entry.generation !== this.#generation) this.#decide(entry, electorate);
     }
-    return this.#pending === 0 ? budget : this.#work(electorate, budget);
+    return this.#pending === 0 ? budget : this.#work(electorate, budget - walkCost);
   }
 
   /** What has changed since this was asked for last. */
