@@ -84,6 +84,20 @@ describe(`beside ${library}`, function () {
         for (const name of ["n2", "n4"]) mixed.find(name);
         await mixed.agree();
       },
+      "each side of a split has leaders of its own, and after it all are one again": async (mixed) => {
+        const sides = [
+          ["n1", "n4"],
+          ["n2", "n3", "n5"],
+        ] as const;
+        await mixed.faults.separate(sides[0].map((name) => mixed.node(name)));
+        for (const lost of sides) {
+          for (const name of lost) mixed.lose(name);
+          await mixed.agree();
+          for (const name of lost) mixed.find(name);
+        }
+        await mixed.faults.passAll();
+        await mixed.agree();
+      },
       "a speaker that ends and a Go member that leaves are gone for all at once, and nobody calls it a death": async (
         mixed,
       ) => {

@@ -114,7 +114,7 @@ export class GoPeer {
       meta,
     ];
     const flags = [...settings, "-state", `${stateBytes}`, `-no-compression=${isUncompressed}`, `-lan=${isLan}`];
-    const argv = [program, ...flags, "-addresses", addresses.join(",")];
+    const argv = [program, ...flags, ...(addresses.length === 0 ? [] : ["-addresses", addresses.join(",")])];
     const [command = program, ...rest] = namespace === undefined ? argv : ["ip", "netns", "exec", namespace, ...argv];
     const child = spawn(command, rest);
     const events = new EventList<PeerEvent>(name);
