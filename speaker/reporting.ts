@@ -3,10 +3,12 @@ import type { Clock, Timer } from "../src/base/clock.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
 import { isSameList } from "../src/base/same-list.ts";
 import type { Decision } from "../src/election/decision.ts";
+import type { Ip } from "../src/net/ip.ts";
 import type { Council, Readiness } from "./council.ts";
 import type { OwnLinks } from "./own-links.ts";
 import { ServiceReports } from "./service-reports.ts";
 import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
+import type { Stand } from "./stand.ts";
 
 /** Between two parts of a long list of reports: received frames come first. */
 const PART_MS = 10;
@@ -17,6 +19,7 @@ export class Reporting {
   readonly #council: Council;
   readonly #links: OwnLinks;
   readonly #tell: (note: SpeakerNote) => void;
+  readonly #standOf: (ip: Ip) => Stand | undefined;
   readonly #services: ServiceReports;
   #readiness: Readiness = "reading-sources";
   #refusal: string | undefined;
@@ -29,12 +32,14 @@ export class Reporting {
     clock: Clock,
     council: Council,
     links: OwnLinks,
+    standOf: (ip: Ip) => Stand | undefined,
     tell: (note: SpeakerNote) => void,
   ) {
     this.#settings = settings;
     this.#clock = clock;
     this.#council = council;
     this.#links = links;
+    this.#standOf = standOf;
     this.#tell = tell;
     this.#services = new ServiceReports(settings.nodeName);
   }
@@ -48,8 +53,19 @@ export class Reporting {
     const refusal = this.#council.configurationRefusal;
     if (refusal !== this.#refusal) this.#tell({ kind: "configuration", ...(refusal === undefined ? {} : { refusal }) });
     this.#refusal = refusal;
-    // Who is not ready knows less than the others: what it would write might be wrong.
-    if (this.#settings.reportsServices && readiness === "ready" && !this.#council.isDeciding) this.#followServices();
+    if (this.#mayReport) this.#followServices();
+  }
+
+  /** Who is not ready knows less than the others: what it would write might be wrong. */
+  get #mayReport(): boolean {
+    return this.#settings.reportsServices && this.#readiness === "ready" && !this.#council.isDeciding;
+  }
+
+  /** This node has begun or ceased to answer for the address: who is to write about it may be another than before. */
+  answeringChanged(ip: Ip): void {
+    const decision = this.#settings.reportsServices ? this.#council.decisionOf(ip) : undefined;
+    if (decision === undefined || decision.group.addresses[0] !== ip) return;
+    if (this.#services.standChanged(decision, this.#standOf(ip))) this.#followSoon();
   }
 
   close(): void {
@@ -72,6 +88,8 @@ export class Reporting {
       refused: derived.refused,
       links: this.#links.current,
       ownLabels,
+      standOf: this.#standOf,
+      nowMs,
       members: electors,
       wallMsOf: (atMs) => wallMs - (nowMs - atMs),
     });
@@ -79,10 +97,13 @@ export class Reporting {
     // The first time even nothing is said: a speaker that has read everything has nothing to write about.
     if (changes.length > 0 || (isEnd && !this.#hasBegun)) this.#tell({ kind: "services", changes, isEnd });
     this.#hasBegun = true;
-    if (isEnd) return;
-    this.#timer = this.#clock.schedule(PART_MS, () => {
+    if (!isEnd) this.#followSoon();
+  }
+
+  #followSoon(): void {
+    this.#timer ??= this.#clock.schedule(PART_MS, () => {
       this.#timer = undefined;
-      this.#followServices();
+      if (this.#mayReport) this.#followServices();
     });
   }
 }

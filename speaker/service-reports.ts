@@ -16,6 +16,7 @@ import { interfacesOf } from "./duties.ts";
 import type { LeadershipByIp } from "./leadership.ts";
 import { Reporters } from "./reporters.ts";
 import { leaderlessSentence, refusedSentence } from "./service-sentence.ts";
+import type { Stand } from "./stand.ts";
 
 /** As many as neither thread stalls on. */
 export const CHANGES_AT_ONCE = 500;
@@ -28,6 +29,9 @@ export interface ReportView {
   /** This node's, the same array while they are the same. */
   readonly links: readonly AnnounceLink[];
   readonly ownLabels: Labels;
+  /** Of the first address of a group; undefined: its leader answers. */
+  readonly standOf: (ip: Ip) => Stand | undefined;
+  readonly nowMs: number;
   /** Those that were elected from. */
   readonly members: readonly MemberView[];
   /** Wall time, ms, of a monotonic time. */
@@ -67,6 +71,10 @@ export class ServiceReports {
   readonly #servicesOf = new Map<Subject, readonly string[]>();
   /** Of subjects that are gone or in the queue: until all is worked out, what was said of them stands. */
   readonly #open = new Set<string>();
+  /** By the first address of a group, as it was when something was said of it last. */
+  readonly #stands = new Map<Ip, Stand>();
+  /** When, and from whom, this node got back what a contest had taken from it. */
+  readonly #resumed = new Map<Ip, { readonly atMs: number; readonly from: NodeName }>();
   /** Fixed when first asked for: a wall clock that is set must not change what was said. */
   #began = new Map<Ip, { readonly atMs: number; readonly wallMs: number }>();
 
@@ -79,6 +87,14 @@ export class ServiceReports {
     for (const decision of changes.gone) this.#decisions.delete(decision);
     for (const decision of changes.come) this.#decisions.add(decision);
     this.#takeSubjects(changes);
+  }
+
+  /** Another may answer than before for the decision's addresses; whether something else is to be said because of it. */
+  standChanged(decision: Decision, stand: Stand | undefined): boolean {
+    const [ip] = decision.group.addresses;
+    if (ip === undefined || isDeepStrictEqual(this.#stands.get(ip), stand)) return false;
+    this.#queue.add(decision);
+    return true;
   }
 
   /** What is different from what was handed out so far: `CHANGES_AT_ONCE` at most. */
@@ -136,6 +152,13 @@ export class ServiceReports {
     this.#open.clear();
     this.#reporters.prune(this.#decisions.size + view.refused.length);
     if (this.#began.size > 2 * this.#decisions.size + 1_000) this.#began = new Map();
+    for (const memory of [this.#stands, this.#resumed]) this.#forgetGone(memory, view);
+  }
+
+  /** Stands are few; a long list of them is looked through only when most of it must be of what has gone. */
+  #forgetGone(memory: Map<Ip, unknown>, { leadership }: ReportView): void {
+    if (memory.size <= this.#decisions.size) return;
+    for (const ip of memory.keys()) if (!leadership.has(ip)) memory.delete(ip);
   }
 
   /** What says the same as before is given as the same object. */
@@ -165,8 +188,24 @@ export class ServiceReports {
   }
 
   #ofDecision(decision: Decision, view: ReportView): readonly Report[] | undefined {
+    const stand = this.#takeStand(decision, view);
+    // Whoever answers in its place writes what is to be written: two would take each other's status away.
+    if (stand?.kind === "silenced") return [];
+    if (stand?.kind === "taken") return this.#led(decision, view, stand);
     if (decision.leader === this.#self) return this.#led(decision, view);
     return decision.leader === undefined ? this.#ours(this.#leaderless(decision)) : [];
+  }
+
+  #takeStand({ group, leader }: Decision, { standOf, nowMs }: ReportView): Stand | undefined {
+    const [ip] = group.addresses;
+    if (ip === undefined) return undefined;
+    const before = this.#stands.get(ip);
+    const stand = standOf(ip);
+    if (stand === undefined) this.#stands.delete(ip);
+    else this.#stands.set(ip, stand);
+    if (leader !== this.#self || stand?.kind === "silenced") this.#resumed.delete(ip);
+    else if (before?.kind === "silenced") this.#resumed.set(ip, { atMs: nowMs, from: before.by });
+    return stand;
   }
 
   /** Those that this node is to write; undefined when it cannot be told yet. */
@@ -181,21 +220,22 @@ export class ServiceReports {
     return ours;
   }
 
-  #led(decision: Decision, view: ReportView): readonly Report[] {
+  #led(decision: Decision, view: ReportView, taken?: Stand & { readonly kind: "taken" }): readonly Report[] {
     const restrictedTo = interfacesOf(decision, view.ownLabels);
     return reportsOf(decision, (addresses) => {
       const links = this.#linksOf(addresses, restrictedTo, view.links);
       if (links.length === 0) return { kind: "no-link", addresses };
-      const { since, previousNode } = this.#history(addresses, view);
+      const { since, previousNode } = this.#history(addresses, view, taken);
+      const place = decision.candidates.findIndex(({ node }) => node === this.#self);
       return {
         kind: "leading",
         addresses,
         links,
         restrictedTo,
         sinceMs: since,
-        reason: decision.reason,
+        reason: taken === undefined ? decision.reason : "orphan",
         ...(previousNode === undefined ? {} : { previousNode }),
-        rank: 1,
+        rank: taken === undefined ? 1 : place + 1,
         candidates: view.members.length - decision.refusals.length,
       };
     });
@@ -220,13 +260,19 @@ export class ServiceReports {
     return links.filter(({ index }) => planned.has(index)).map(({ name, mac }) => ({ name, mac }));
   }
 
-  #history([ip]: readonly Ip[], { leadership, wallMsOf }: ReportView) {
+  #history([ip]: readonly Ip[], { leadership, wallMsOf }: ReportView, taken?: Stand & { readonly kind: "taken" }) {
     const led = ip === undefined ? undefined : leadership.get(ip);
     if (ip === undefined || led === undefined) return { since: 0 };
+    const resumed = this.#resumed.get(ip);
+    const began =
+      taken ??
+      (resumed === undefined || resumed.atMs < led.sinceMs ? undefined : { from: resumed.from, sinceMs: resumed.atMs });
+    const sinceMs = began?.sinceMs ?? led.sinceMs;
+    const previousNode = began?.from ?? led.previousLeader;
     const known = this.#began.get(ip);
-    const since = known?.atMs === led.sinceMs ? known.wallMs : Math.round(wallMsOf(led.sinceMs));
-    this.#began.set(ip, { atMs: led.sinceMs, wallMs: since });
-    return led.previousLeader === undefined ? { since } : { since, previousNode: led.previousLeader };
+    const since = known?.atMs === sinceMs ? known.wallMs : Math.round(wallMsOf(sinceMs));
+    this.#began.set(ip, { atMs: sinceMs, wallMs: since });
+    return previousNode === undefined ? { since } : { since, previousNode };
   }
 }
 

@@ -25,13 +25,14 @@ import { Reporting } from "./reporting.ts";
 import { Reunion } from "./reunion.ts";
 import { Settling } from "./settling.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
+import { type Stand, standOf } from "./stand.ts";
 import { Takeovers } from "./takeovers.ts";
 import { WordTeller } from "./word-teller.ts";
 
 export class Speaker {
   readonly #ports: SpeakerPorts;
   readonly #report: (note: SpeakerNote) => void;
-  readonly #members: MemberViews;
+  readonly members: MemberViews;
   readonly #council: Council;
   readonly #announcer: AnnouncerDriver;
   readonly #gossip: GossipDriver | undefined;
@@ -55,22 +56,23 @@ export class Speaker {
     const nowMs = ports.clock.nowMs();
     this.#ports = ports;
     this.#report = report;
-    this.#members = new MemberViews(settings.nodeName);
-    this.#council = new Council(settings, this.#members, ports.gossip !== undefined, nowMs);
+    this.members = new MemberViews(settings.nodeName);
+    this.#council = new Council(settings, this.members, ports.gossip !== undefined, nowMs);
     this.#links = new OwnLinks(this.#council, ports.packets);
-    this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, report);
+    const stand = (ip: Ip): Stand | undefined => standOf(this.#announcer.addressState(ip), this.orphans.taken.get(ip));
+    this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, stand, report);
     this.fence = new FenceGate(nowMs, {
       mute: (atMs) => {
         this.#announcer.handle({ kind: "mute" }, atMs);
         ports.packets.discardAll();
       },
       unmute: (atMs) => this.#announcer.handle({ kind: "unmute" }, atMs),
-      ask: () => askMembers(this.#gossip, this.#members, ports.random),
+      ask: () => askMembers(this.#gossip, this.members, ports.random),
     });
-    this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.#members, ports.packets, () => this.#gossip);
+    this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.members, ports.packets, () => this.#gossip);
     this.orphans = new OrphanWatch(settings.nodeName, {
       council: this.#council,
-      isOurs: (node) => this.#members.isOurs(node),
+      isOurs: (node) => this.members.isOurs(node),
       stateOf: (ip) => this.#announcer.addressState(ip),
       send: (to, messages) => this.#sendMessages(to, messages),
       probe: (asked, atMs) => this.#watch.probe(asked, atMs),
@@ -111,10 +113,6 @@ export class Speaker {
 
   get council(): Council {
     return this.#council;
-  }
-
-  get members(): MemberViews {
-    return this.#members;
   }
 
   get announcer(): AnnouncerDriver {
@@ -304,9 +302,9 @@ export class Speaker {
 
   /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
   #meetMembers(nowMs: number): boolean {
-    this.#members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
-    this.#council.stand({ kind: "members", others: this.#members.electorate() }, nowMs);
-    this.#announcer.handle({ kind: "members", members: this.#members.macs() }, nowMs);
+    this.members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
+    this.#council.stand({ kind: "members", others: this.members.electorate() }, nowMs);
+    this.#announcer.handle({ kind: "members", members: this.members.macs() }, nowMs);
     const contact = this.#joining.takeContact();
     if (contact !== undefined) this.#council.stand({ kind: contact }, nowMs);
     const isReplaced = this.#reunion.takeReplaced(nowMs);
@@ -337,6 +335,7 @@ export class Speaker {
     if (note.kind === "stopped") this.#answering.delete(note.ip);
     if (note.kind === "armed" || note.kind === "stopped") this.#council.answeringChanged(note.ip);
     this.orphans.noted(note, nowMs);
+    if (note.kind === "armed" || note.kind === "stopped") this.#reporting.answeringChanged(note.ip);
     if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
   }
 

@@ -202,7 +202,7 @@ export function electedFields(
     state: phaseOf(state, leader),
     reason: hasTaken ? "orphan" : reason,
     ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
-    since: isoOf(sinceMs),
+    since: isoOf(hasTaken ? orphan.sinceMs : sinceMs),
     requestsAnswered: state?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),
     ...(previousLeader === undefined ? {} : { previousLeader }),

@@ -36,6 +36,8 @@ export interface Orphan {
   readonly leader: string;
   /** As the leader said it; "silent" when it, and the address, said nothing. */
   readonly reason: string;
+  /** When it was taken. */
+  readonly sinceMs: number;
 }
 
 export interface OrphanSteps {
@@ -208,7 +210,7 @@ export class Orphans {
       this.#drop(ip);
       return [];
     }
-    watch.orphan = { leader: group.leader, reason: noes.get(group.leader)?.reason ?? "silent" };
+    watch.orphan = { leader: group.leader, reason: noes.get(group.leader)?.reason ?? "silent", sinceMs: nowMs };
     watch.nextMs = nowMs + TAKEN_ASK_MS;
     for (const taken of group.addresses) this.#taken.set(taken, watch.orphan);
     for (const taken of group.addresses) this.#changed.add(taken);

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { SpeakerNote } from "../../speaker/speaker-ports.ts";
 import type { ServiceReport } from "../../src/kube/write/service-report.ts";
-import { EXCLUDE_LABEL, withLabel, withNode } from "./cluster.ts";
+import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import { World } from "./world.ts";
 import { planOf } from "./world-plan.ts";
@@ -82,6 +82,43 @@ describe("simulation: reports of Services", () => {
     world.run(nowMs + 20_000);
     expect(told.length).to.equal(count);
   }).timeout(30_000);
+
+  it("of views that differ, whoever answers speaks for each Service, and nobody else", () => {
+    const { world, told } = begin(true);
+    const answerers = new Map<string, readonly string[]>();
+    world.witnesses.push({
+      answered: (_atMs, ip, heard) =>
+        answerers.set(
+          ip,
+          heard.map(({ node }) => node),
+        ),
+    });
+    const reasons = new Set<string>();
+    let contests = 0;
+    const expectOneVoice = (): void => {
+      for (const said of reports(told).values()) {
+        const [[node, report] = ["nobody", undefined], ...others] = said;
+        expect(others).to.deep.equal([]);
+        if (report?.kind !== "leading") expect.fail(`${node} says ${report?.kind}`);
+        expect(answerers.get(report.addresses[0] ?? "")).to.deep.equal([node]);
+        reasons.add(report.reason);
+      }
+    };
+    // Each in turn counts itself alone, then the next alone, then all again.
+    for (const machine of world.machines) {
+      for (const { name } of [machine, ...world.machines.filter((other) => other !== machine)]) {
+        world.edit(machine, (snapshot) => withOnlyNode(snapshot, name));
+        world.run(world.clock.nowMs() + 6_000);
+        contests += world.machines.flatMap(({ tenant }) => tenant?.view().contested ?? []).length;
+        expectOneVoice();
+      }
+      world.edit(machine, () => world.snapshot);
+      world.run(world.clock.nowMs() + 6_000);
+      expectOneVoice();
+    }
+    expect(contests).to.be.above(0);
+    expect(reasons).to.include("orphan");
+  }).timeout(60_000);
 
   it("metallb-1: says that a configuration is refused, and when it counts again", () => {
     const { world, told } = begin(true, "metallb");
