@@ -21,6 +21,9 @@ const TAKEN_ASK_MS = 2_000;
 /** Addresses that are asked for together, and the time from one such round to the next: thousands at once would hold up everything else. */
 const ASKED_AT_ONCE = 64;
 const ROUND_MS = 20;
+/** A word that comes before this node has decided on the address is kept so long, and so many of them at most. */
+const EARLY_MS = 5_000;
+const MOST_EARLY = 20_000;
 
 /** A group of addresses that another leads, and this node comes after it. */
 export interface RankedGroup {
@@ -67,6 +70,8 @@ export class Orphans {
   readonly #watches = new Map<Ip, Watch>();
   /** Who said last that it leads. */
   readonly #confirmed = new Map<Ip, string>();
+  /** Who said so of an address that this node does not watch, the latest last: its own decision may come after the word. */
+  readonly #early = new Map<Ip, { readonly node: string; readonly atMs: number }>();
   readonly #taken = new Map<Ip, Orphan>();
   readonly #changed = new Set<Ip>();
   #deadlineMs: number | undefined;
@@ -97,6 +102,9 @@ export class Orphans {
       this.#confirmed.delete(ip);
       return;
     }
+    const early = this.#early.get(ip);
+    this.#early.delete(ip);
+    if (early?.node === group.leader && nowMs - early.atMs <= EARLY_MS) this.#confirmed.set(ip, early.node);
     if (this.#confirmed.get(ip) === group.leader || this.#watches.has(ip)) return;
     this.#confirmed.delete(ip);
     this.#expect(ip, group, nowMs);
@@ -104,7 +112,8 @@ export class Orphans {
 
   hear(message: HandoverMessage, freshness: number, nowMs: number): void {
     for (const ip of message.addresses) {
-      if (message.kind === "claim" || (message.kind === "lead" && message.leads)) this.#hearYes(ip, message.node);
+      if (message.kind === "claim" || (message.kind === "lead" && message.leads))
+        this.#hearYes(ip, message.node, nowMs);
       else if (message.kind === "lead") this.#hearNo(ip, message, freshness, nowMs);
     }
   }
@@ -156,18 +165,28 @@ export class Orphans {
     this.#wake(firstAskMs);
   }
 
-  #hearYes(ip: Ip, node: string): void {
+  #hearYes(ip: Ip, node: string, nowMs: number): void {
     const watch = this.#watches.get(ip);
-    if (watch === undefined && this.#rankOf(ip) === undefined) return;
+    if (watch === undefined && this.#rankOf(ip) === undefined) return this.#keep(ip, node, nowMs);
     // Of what was taken another claim is a contest; the leader's own ends it.
     if (watch?.orphan !== undefined && node !== watch.group.leader) return;
     this.#confirmed.set(ip, node);
     this.#drop(ip);
   }
 
+  #keep(ip: Ip, node: string, nowMs: number): void {
+    this.#early.delete(ip);
+    this.#early.set(ip, { node, atMs: nowMs });
+    for (const [kept, { atMs }] of this.#early) {
+      if (nowMs - atMs <= EARLY_MS && this.#early.size <= MOST_EARLY) break;
+      this.#early.delete(kept);
+    }
+  }
+
   #hearNo(ip: Ip, message: LeadAnswer, freshness: number, nowMs: number): void {
     const { node, leader } = message;
     const watch = this.#watches.get(ip);
+    if (this.#early.get(ip)?.node === node) this.#early.delete(ip);
     if (watch === undefined) {
       const group = this.#rankOf(ip);
       const confirmed = this.#confirmed.get(ip);

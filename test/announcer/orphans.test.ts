@@ -95,6 +95,32 @@ describe("who comes second", () => {
       expect(watcher.run(10_000)).to.deep.equal([]);
     });
   }
+  it("asks nothing after a word that came up to five seconds before its own decision", () => {
+    for (const { afterMs, word, asks } of [
+      { afterMs: 5_000, word: lead("n1", true), asks: 0 },
+      { afterMs: 5_100, word: lead("n1", true), asks: 1 },
+      { afterMs: 100, word: lead("n2", true), asks: 1 },
+    ]) {
+      const watcher = new Watcher(undefined);
+      watcher.hear(word);
+      watcher.nowMs = afterMs;
+      watcher.change(SECOND);
+      expect(watcher.run(afterMs + 350), `${word.node} ${afterMs}`).to.have.length(asks);
+    }
+  });
+  it("asks after a word that was taken back before its own decision, and after one of an earlier leadership", () => {
+    const watcher = new Watcher(undefined);
+    watcher.hear(lead("n1", true));
+    watcher.hear(lead("n1", false));
+    watcher.change(SECOND);
+    expect(watcher.run(350)).to.have.length(1);
+    const other = new Watcher(undefined);
+    other.hear(lead("n1", true));
+    other.change(SECOND);
+    other.change(undefined);
+    other.change(SECOND);
+    expect(other.run(350)).to.have.length(1);
+  });
   it("asks nothing after a no that names who has said that it leads", () => {
     const watcher = new Watcher(SECOND);
     watcher.hear(claim("n5"));

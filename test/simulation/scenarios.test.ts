@@ -77,9 +77,6 @@ const COVERED = [
   "fault wave over all nodes",
 ];
 
-/** Two of 150 other seeds still break a promise: README.md, "Known to fail". */
-const FIXED_ONLY: ReadonlySet<string> = new Set(["views"]);
-
 /** Of a tree that is no clone: other ones every second. */
 function seedOfCommit(): number {
   try {
@@ -92,7 +89,6 @@ function seedOfCommit(): number {
 function seedsOf(scenario: string): readonly number[] {
   if (scenario === "large") return Array.from({ length: LARGE_SEEDS }, (_, index) => 1 + index);
   const fixed = Array.from({ length: FIXED_SEEDS }, (_, index) => 1 + index);
-  if (FIXED_ONLY.has(scenario)) return fixed;
   return [...fixed, ...Array.from({ length: NEW_SEEDS }, (_, index) => firstNew + index)];
 }
 
