@@ -56,12 +56,14 @@ export class FenceGate {
     this.#closed("unwatched", nowMs);
   }
 
-  hear(held: HeldAs, ownIncarnation: number, nowMs: number): void {
-    this.#set(hear(this.#fence, held, ownIncarnation), nowMs);
+  /** True when it has opened: what waited for that can be told. */
+  hear(held: HeldAs, ownIncarnation: number, nowMs: number): boolean {
+    return this.#set(hear(this.#fence, held, ownIncarnation), nowMs);
   }
 
-  expire(nowMs: number): void {
-    this.#set(expire(this.#fence, nowMs), nowMs);
+  /** As `hear`. */
+  expire(nowMs: number): boolean {
+    return this.#set(expire(this.#fence, nowMs), nowMs);
   }
 
   #closed(why: keyof FenceEntries, nowMs: number): void {
@@ -70,10 +72,11 @@ export class FenceGate {
     this.#hooks.ask();
   }
 
-  #set(fence: Fence, nowMs: number): void {
+  #set(fence: Fence, nowMs: number): boolean {
     const opens = this.#fence.kind === "mute" && fence.kind === "open";
     this.#fence = fence;
     if (opens) this.#hooks.unmute(nowMs);
+    return opens;
   }
 }
 

@@ -218,7 +218,7 @@ export class Speaker {
         return;
       case "ack-view": {
         const incarnation = this.#gossip?.self.incarnation ?? 0;
-        if (news.held !== undefined) this.fence.hear(news.held, incarnation, nowMs);
+        if (news.held !== undefined && this.fence.hear(news.held, incarnation, nowMs)) this.#settling.newsCame();
         return;
       }
       case "ask-neighbour":
@@ -321,7 +321,9 @@ export class Speaker {
   }
 
   #tellWord(nowMs: number): void {
-    if (this.#gossip === undefined || !this.#joining.isOpen) return;
+    // A new word has a higher incarnation: it would refute, unseen, a verdict that the fence is there to learn of.
+    const isWorse = nowMs < this.#council.standing.settlesUntilMs || this.#leaving.hasBegun;
+    if (this.#gossip === undefined || !this.#joining.isOpen || (this.fence.isMute && !isWorse)) return;
     const command = this.#wordTeller.tell(this.#council.word(nowMs));
     if (command !== undefined) this.#gossip.command(command);
   }
@@ -384,12 +386,12 @@ export class Speaker {
     this.#enter();
     this.#ports.packets.drainAll();
     const nowMs = this.#enter();
-    this.fence.expire(nowMs);
+    const hasOpened = this.fence.expire(nowMs);
     this.#watch.tick(nowMs);
     if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
-    const hasTaken = !this.fence.isMute && this.orphans.tick(nowMs);
+    const hasNews = (!this.fence.isMute && this.orphans.tick(nowMs)) || hasOpened;
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
-    if (hasTaken || isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
+    if (hasNews || isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
       this.#settling.settle(nowMs);
     else this.#arm(nowMs);
   }
