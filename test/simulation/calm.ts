@@ -25,6 +25,9 @@ export const SETTLE_MS: Readonly<Record<Disturbance, number>> = {
   readdressed: 60_000,
 };
 
+/** A link that is up again does not count for 2 s, and is said to be back only then: whoever agrees must do so for longer. */
+const AGREED_MS = 3_000;
+
 /** A live, connected node is alive everywhere within this (SIMULATION 15), but for a death to detect first (24 s, a probe round, a rejoin). */
 const REUNITED_MS = 12_000;
 const READDRESSED_REUNITED_MS = 40_000;
@@ -32,6 +35,9 @@ const READDRESSED_REUNITED_MS = 40_000;
 export class Calm {
   readonly #active = new Set<string>();
   readonly #lastMs = new Map<Disturbance, number>();
+  /** Since when everybody agrees, and from when on that was held to stay so. */
+  #agreedSinceMs: number | undefined;
+  #settledSinceMs: number | undefined;
 
   /** Something begins that lasts until `end` with the same name. */
   begin(name: string, kind: Disturbance, nowMs: number): void {
@@ -46,6 +52,18 @@ export class Calm {
 
   touch(kind: Disturbance, nowMs: number): void {
     this.#lastMs.set(kind, nowMs);
+    this.disagreed();
+    this.#settledSinceMs = undefined;
+  }
+
+  /** Everybody agrees: whoever does so for a while counts as settled, until something disturbs again. */
+  agreed(nowMs: number): void {
+    this.#agreedSinceMs ??= nowMs;
+    if (nowMs - this.#agreedSinceMs >= AGREED_MS) this.#settledSinceMs ??= nowMs;
+  }
+
+  disagreed(): void {
+    this.#agreedSinceMs = undefined;
   }
 
   get isDisturbed(): boolean {
@@ -66,6 +84,11 @@ export class Calm {
     return Math.max(quietSinceMs + REUNITED_MS, readdressedMs + READDRESSED_REUNITED_MS);
   }
 
+  /** Some may refuse a name at its new address, so that not everybody hears everybody. */
+  isReaddressing(nowMs: number): boolean {
+    return nowMs - (this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY) < READDRESSED_REUNITED_MS;
+  }
+
   /** From this time on nobody is apart: at once after a heal, later when a name moved to another address. */
   connectedFromMs(): number | undefined {
     const quietSinceMs = this.quietSinceMs();
@@ -76,6 +99,7 @@ export class Calm {
   /** From this time on the world counts as settled, if nothing more happens; undefined while a fault lasts. */
   settledFromMs(): number | undefined {
     if (this.isDisturbed) return undefined;
-    return Math.max(0, ...[...this.#lastMs].map(([kind, atMs]) => atMs + SETTLE_MS[kind]));
+    const latestMs = Math.max(0, ...[...this.#lastMs].map(([kind, atMs]) => atMs + SETTLE_MS[kind]));
+    return Math.min(latestMs, this.#settledSinceMs ?? latestMs);
   }
 }

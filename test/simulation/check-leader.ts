@@ -70,7 +70,7 @@ export class LeaderChecker implements Witness {
       );
     for (const machine of this.#rules.machines) {
       if (!machine.isAwake || machine.isLeaving) continue;
-      const held = machine.tenant?.view().decisions.find(({ addresses }) => addresses.includes(ip));
+      const held = machine.view()?.decisions.find(({ addresses }) => addresses.includes(ip));
       if (held !== undefined && held.leader === undefined && held.reason === reason) continue;
       this.#findings.violated(
         3,

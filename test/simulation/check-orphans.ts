@@ -49,7 +49,7 @@ export class OrphanChecker implements Witness {
 
   looked(): void {
     for (const machine of this.#rules.machines) {
-      const { taken = [], contested = [] } = machine.isAwake ? (machine.tenant?.view() ?? {}) : {};
+      const { taken = [], contested = [] } = machine.isAwake ? (machine.view() ?? {}) : {};
       if (taken.length > 0) this.#findings.count("9 orphan taken");
       if (contested.length > 0) this.#findings.count("8 contest lost");
     }
@@ -58,7 +58,7 @@ export class OrphanChecker implements Witness {
   #willingFor(ip: Ip): readonly string[] {
     return this.#rules.machines.flatMap((machine) => {
       const decision = machine.isAwake
-        ? machine.tenant?.view().decisions.find(({ addresses }) => addresses.includes(ip))
+        ? machine.view()?.decisions.find(({ addresses }) => addresses.includes(ip))
         : undefined;
       const place = decision?.candidates.indexOf(machine.name) ?? -1;
       const isWilling = place >= 0 && place < LAST_RANK && machine.cards.some((card) => isNear(card, ip));

@@ -25,12 +25,19 @@ export interface RateRules {
   readonly isSettled: () => boolean;
 }
 
+interface Pings {
+  readonly sinceMs: number;
+  /** When the window began: in one in which the cluster settles, watchers change. */
+  readonly wasSettled: boolean;
+  readonly bySender: Map<string, number>;
+}
+
 export class RateChecker implements Witness {
   readonly #rules: RateRules;
   readonly #findings: Findings;
   readonly #frames = new Map<string, number[]>();
   /** By target: when the window began, and pings in it by sender. */
-  readonly #pings = new Map<Ip, { readonly sinceMs: number; readonly bySender: Map<string, number> }>();
+  readonly #pings = new Map<Ip, Pings>();
 
   constructor(rules: RateRules, findings: Findings) {
     this.#rules = rules;
@@ -54,8 +61,9 @@ export class RateChecker implements Witness {
     if (bytes[0] !== PING_TYPE) return;
     const known = this.#pings.get(to.ip);
     if (known === undefined || atMs - known.sinceMs >= PING_WINDOW_MS) {
-      if (known !== undefined && this.#rules.isSettled()) this.#judgePings(atMs, to.ip, known.bySender);
-      this.#pings.set(to.ip, { sinceMs: atMs, bySender: new Map([[from, 1]]) });
+      const isSettled = this.#rules.isSettled();
+      if (known?.wasSettled === true && isSettled) this.#judgePings(atMs, to.ip, known.bySender);
+      this.#pings.set(to.ip, { sinceMs: atMs, wasSettled: isSettled, bySender: new Map([[from, 1]]) });
     } else known.bySender.set(from, (known.bySender.get(from) ?? 0) + 1);
   }
 

@@ -18,8 +18,8 @@ export interface SilenceRules {
   readonly views: () => string;
   /** Whether a datagram carries a user message. */
   readonly carriesUserMessage: (bytes: Uint8Array) => boolean;
-  /** Views differ for good: every claimant may announce, once. */
-  readonly mayContest: boolean;
+  /** Views differ for good, or two cannot hear each other: every claimant may announce, once. */
+  readonly mayContest: () => boolean;
 }
 
 export class SilenceChecker implements Witness {
@@ -86,7 +86,7 @@ export class SilenceChecker implements Witness {
     const cards = new Set(recent.map((burst) => burst.by));
     // One leader announces on every link it answers on: that is one burst.
     const machines = new Set([...cards].map((card) => card.split(".")[0]));
-    if (recent.length > Math.max(1, cards.size) || (machines.size > 1 && !this.#rules.mayContest)) {
+    if (recent.length > Math.max(1, cards.size) || (machines.size > 1 && !this.#rules.mayContest())) {
       const story = recent.map((burst) => `${burst.by} at ${burst.atMs.toFixed(0)}`).join(", ");
       this.#findings.violated(
         8,

@@ -43,7 +43,7 @@ export class SteadyChecker implements Witness {
     const isolated = this.#rules.isolated();
     for (const machine of this.#rules.machines) {
       if (!machine.isAwake || machine.name === isolated) continue;
-      const view = machine.tenant?.view();
+      const view = machine.view();
       for (const { name, state } of view?.members ?? []) {
         if (name === isolated || state === "alive" || (this.#rules.invariant === 6 && state === "suspect")) continue;
         this.#findings.violated(this.#rules.invariant, atMs, `${machine.name} holds ${name} ${state}`);

@@ -22,7 +22,7 @@ export class UnitChecker implements Witness {
 
   looked(atMs: number): void {
     for (const machine of this.#rules.machines) {
-      const view = machine.isAwake ? machine.tenant?.view() : undefined;
+      const view = machine.isAwake ? machine.view() : undefined;
       if (view === undefined || this.#judged.has(view.decisions)) continue;
       this.#judged.set(view.decisions, machine.name);
       this.#judge(atMs, machine.name, view.decisions);

@@ -6,6 +6,8 @@ import type { Findings, Witness } from "./witness.ts";
 
 /** memberlist's shortest suspicion is 4 s in these worlds; a verdict so much later may be its own. */
 const SLOW_VERDICT_MS = 3_800;
+/** Silence that makes a watcher accuse, however it comes about. */
+const WATCHED_MS = 1_000;
 
 interface Case {
   readonly firstMs: number;
@@ -22,8 +24,16 @@ export class VerdictChecker implements Witness {
   /** Of the process before, which others may go on to suspect when another of its name has started. */
   readonly #before = new Map<string, Case>();
 
-  constructor(machines: readonly Machine[], findings: Findings) {
+  readonly #areApart: (one: string, other: string) => boolean;
+
+  /** `areApart`: two cannot hear each other, in one direction at least. */
+  constructor(
+    machines: readonly Machine[],
+    findings: Findings,
+    areApart: (one: string, other: string) => boolean = () => false,
+  ) {
     this.#machines = machines;
+    this.#areApart = areApart;
     this.#findings = findings;
   }
 
@@ -59,7 +69,7 @@ export class VerdictChecker implements Witness {
       this.#before.delete(key);
       if (atMs - firstMs >= SLOW_VERDICT_MS) continue;
       this.#findings.count("12 fast verdict");
-      if (known.accusers.size >= 2 || !this.#couldTwoAccuse(sender, node)) continue;
+      if (known.accusers.size >= 2 || !this.#couldTwoAccuse(atMs, sender, node)) continue;
       this.#findings.violated(
         12,
         atMs,
@@ -68,13 +78,23 @@ export class VerdictChecker implements Witness {
     }
   }
 
-  /** The sender knows somebody else who lives, and could watch. */
-  #couldTwoAccuse(sender: string, accused: string): boolean {
+  /** The sender knows somebody else who lives, whom it hears and is heard by, and who could have watched for long enough to accuse. */
+  #couldTwoAccuse(atMs: number, sender: string, accused: string): boolean {
     const machine = this.#machines.find(({ name }) => name === sender);
-    const others = machine?.tenant?.view().members ?? [];
+    const others = machine?.view()?.members ?? [];
     return others.some(
       ({ name, state, meta }) =>
-        name !== sender && name !== accused && meta !== "" && (state === "alive" || state === "suspect"),
+        name !== sender &&
+        name !== accused &&
+        meta !== "" &&
+        (state === "alive" || state === "suspect") &&
+        !this.#areApart(sender, name) &&
+        this.#machines.some((other) => other.name === name && canWatch(other, atMs)),
     );
   }
+}
+
+/** Who leaves watches nobody any more, and who has just started has not done so for long enough. */
+function canWatch({ isLeaving, startedMs }: Machine, atMs: number): boolean {
+  return !isLeaving && startedMs !== undefined && atMs - startedMs >= WATCHED_MS;
 }

@@ -25,6 +25,9 @@ export class ViewChecker implements Witness {
   /** `holder subject` → incarnation and address at which it is held dead or left. */
   readonly #deaths = new Map<string, { readonly incarnation: number; readonly ip: Ip }>();
 
+  #judged: ReadonlyMap<string, TenantView> = new Map();
+  #stage: "apart" | "reunited" | "settled" = "apart";
+
   constructor(rules: ViewRules, findings: Findings) {
     this.#rules = rules;
     this.#findings = findings;
@@ -48,6 +51,10 @@ export class ViewChecker implements Witness {
 
   looked(atMs: number): void {
     const views = this.#views();
+    const isNew =
+      views.size !== this.#judged.size || [...views].some(([name, view]) => this.#judged.get(name) !== view);
+    if (!isNew && !this.#isReunionDue(atMs)) return;
+    this.#judged = views;
     for (const [name, view] of views) if (view.isReady) this.#onceReady.add(name);
     this.#judgePurity(atMs, views);
     this.#judgeReadiness(atMs, views);
@@ -55,10 +62,19 @@ export class ViewChecker implements Witness {
     this.#judgeReunion(atMs, views);
   }
 
+  /** Time alone makes a fault of what was none: who lives must be held alive from then on, who is gone must not. */
+  #isReunionDue(atMs: number): boolean {
+    const fromMs = this.#rules.reunitedFromMs();
+    const stage = fromMs === undefined || atMs < fromMs ? "apart" : this.#rules.isSettled() ? "settled" : "reunited";
+    const isDue = stage !== this.#stage && stage !== "apart";
+    this.#stage = stage;
+    return isDue;
+  }
+
   #views(): ReadonlyMap<string, TenantView> {
     const views = new Map<string, TenantView>();
     for (const machine of this.#rules.machines) {
-      const view = machine.isAwake ? machine.tenant?.view() : undefined;
+      const view = machine.isAwake ? machine.view() : undefined;
       if (view !== undefined) views.set(machine.name, view);
     }
     return views;

@@ -15,6 +15,8 @@ const LEAVE_AFTER_MS = 950;
 const REPEAT_MS = 1_090;
 /** A claim so long before the first frame belongs to the same taking over. */
 const CLAIM_MS = 1_000;
+/** What makes somebody begin to answer is delivered to others so much later: they may believe that nobody does. */
+const DELIVERED_MS = 210;
 /** A process settles for 10 s (D3), and has seen every leader by then. */
 const NEW_PROCESS_MS = 10_000;
 
@@ -50,7 +52,8 @@ export class WireOrderChecker implements Witness {
   #disturbedMs = Number.NEGATIVE_INFINITY;
   /** `machine address` → when it was claimed last. */
   readonly #claimedMs = new Map<string, number>();
-  readonly #answerers = new Map<Ip, readonly string[]>();
+  /** Who answers, and since when. */
+  readonly #answerers = new Map<Ip, ReadonlyMap<string, number>>();
   /** `card address` → when it was last seen to answer there: a node may stop on one link and not on another. */
   readonly #lastAnswerMs = new Map<string, number>();
   /** Who announced each address last, by form. */
@@ -121,7 +124,9 @@ export class WireOrderChecker implements Witness {
 
   /** Whoever takes an address from one that answers tells it so first. */
   #judgeClaim(atMs: number, machine: Machine, { ip, answersSinceMs, firstFrameMs }: Speech): void {
-    const others = (this.#answerers.get(ip) ?? []).filter((name) => name !== machine.name);
+    const others = [...(this.#answerers.get(ip) ?? [])].flatMap(([name, sinceMs]) =>
+      name !== machine.name && atMs - sinceMs >= DELIVERED_MS ? [name] : [],
+    );
     if (answersSinceMs !== undefined || firstFrameMs !== undefined || others.length === 0) return;
     // A new process does not know who led before it; its frame tells him, or his question 20 ms later.
     if (atMs - (machine.startedMs ?? atMs) < NEW_PROCESS_MS) return;
@@ -146,7 +151,8 @@ export class WireOrderChecker implements Witness {
   answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
     const names = new Set(answerers.map(({ node }) => node));
     this.#settleDebts(atMs, ip, answerers);
-    this.#answerers.set(ip, [...names]);
+    const before = this.#answerers.get(ip);
+    this.#answerers.set(ip, new Map([...names].map((name) => [name, before?.get(name) ?? atMs])));
     for (const { card } of answerers) this.#lastAnswerMs.set(`${card.name} ${ip}`, atMs);
     for (const { machine } of answerers) {
       const speech = this.#speechOf(machine, ip);
@@ -184,7 +190,7 @@ export class WireOrderChecker implements Witness {
     for (const { machine, card, atMs: sentMs } of due) {
       if (sentMs < atMs || !machine.isAwake || !card.isUp) continue;
       // It may have lost the address again in the same instant: what waited through a standstill is read at once.
-      const held = machine.tenant?.view().decisions.find(({ addresses }) => addresses.includes(ip));
+      const held = machine.view()?.decisions.find(({ addresses }) => addresses.includes(ip));
       if (held?.leader !== machine.name) continue;
       if (!answerers.some((answerer) => answerer.card === card)) {
         this.#findings.violated(19, atMs, `${machine.name} announces ${ip} on ${card.name} and does not answer there`);

@@ -1,6 +1,6 @@
 /** Invariant 13: nobody holds a node for better or worse than that node's own word says, as far as it has come. */
 import type { Machine } from "./machine.ts";
-import type { HeldDecision } from "./tenant.ts";
+import type { HeldDecision, TenantView } from "./tenant.ts";
 import type { Findings, Witness } from "./witness.ts";
 
 /** Fields and flags of a word (docs/wire.md), read a second time on purpose. */
@@ -23,6 +23,8 @@ export class WordChecker implements Witness {
   /** By holder: what was judged last is not judged again. */
   readonly #judged = new Map<string, { readonly words: string; readonly decisions: WeakSet<HeldDecision> }>();
 
+  readonly #seen = new Map<Machine, TenantView>();
+
   constructor(machines: readonly Machine[], findings: Findings) {
     this.#machines = machines;
     this.#findings = findings;
@@ -30,9 +32,10 @@ export class WordChecker implements Witness {
 
   looked(atMs: number): void {
     for (const machine of this.#machines) {
-      const view = machine.isAwake ? machine.tenant?.view() : undefined;
+      const view = machine.isAwake ? machine.view() : undefined;
       // Without comparable inputs something waits for its turn, or for the 10 s of an observer's own view.
-      if (view?.inputs === undefined || view.rule !== "arpeggio-1") continue;
+      if (view?.inputs === undefined || view.rule !== "arpeggio-1" || this.#seen.get(machine) === view) continue;
+      this.#seen.set(machine, view);
       const words = new Map(view.members.map(({ name, meta }) => [name, meta]));
       const text = [...words].join();
       const known = this.#judged.get(machine.name);

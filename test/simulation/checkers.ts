@@ -1,8 +1,10 @@
 /** Which invariants are judged in a world, and what they may ask of it. */
 import type { Ip } from "../../src/net/ip.ts";
+import { Agreement } from "./agreement.ts";
 import { FailoverChecker } from "./check-failover.ts";
 import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
+import { MessageChecker } from "./check-messages.ts";
 import { MoveChecker } from "./check-moves.ts";
 import { OrphanChecker } from "./check-orphans.ts";
 import { OverlapChecker } from "./check-overlap.ts";
@@ -17,12 +19,15 @@ import { ViewChecker } from "./check-views.ts";
 import { WireOrderChecker } from "./check-wire.ts";
 import { WordChecker } from "./check-words.ts";
 import { FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
+import type { TenantView } from "./tenant.ts";
 import { claimsIn, isUserMessage } from "./user-messages.ts";
 import type { Findings } from "./witness.ts";
 import type { World } from "./world.ts";
 
 /** A node that may not lead any more has heard so, and everybody else too, within a delivery (200 ms) and the API's 10 s. */
 const STOP_WINDOW_MS = 11_000;
+/** One seed in so many waits for the longest that agreeing may take, be it agreed already: what comes late is seen there. */
+const WAITS_LONGEST = 6;
 
 export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
   const { judges } = scenario;
@@ -31,6 +36,16 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     { machines: world.machines, snapshot: () => world.snapshot, nowMs: () => world.clock.nowMs(), settledFromMs },
     findings,
   );
+  if (judges !== 9 && world.plan.seed % WAITS_LONGEST !== 0) {
+    world.witnesses.push(
+      new Agreement({
+        machines: world.machines,
+        isDelivering: () => world.pendingDeliveries > 0,
+        agreed: (atMs) => world.calm.agreed(atMs),
+        disagreed: () => world.calm.disagreed(),
+      }),
+    );
+  }
   let lastStopMs = Number.NEGATIVE_INFINITY;
   world.witnesses.push({
     disturbed: (atMs, what, kind) => {
@@ -55,7 +70,12 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     findings,
   );
   const silence = new SilenceChecker(
-    { settledFromMs, views: () => viewsOf(world), carriesUserMessage: isUserMessage, mayContest: judges === 9 },
+    {
+      settledFromMs,
+      views: () => viewsOf(world),
+      carriesUserMessage: isUserMessage,
+      mayContest: () => judges === 9 || world.calm.isReaddressing(world.clock.nowMs()),
+    },
     findings,
   );
   const wire = new WireOrderChecker(
@@ -68,7 +88,11 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
   );
   const overlap = new OverlapChecker(() => world.calm.connectedFromMs(), findings);
   world.witnesses.push(leader, views, silence, wire, overlap);
-  world.witnesses.push(new VerdictChecker(world.machines, findings), new FenceChecker(world.machines, findings));
+  world.witnesses.push(
+    new VerdictChecker(world.machines, findings, (one, other) => areApart(world, one, other)),
+    new FenceChecker(world.machines, findings),
+  );
+  world.witnesses.push(new MessageChecker(new Set(world.plan.nodes), findings));
   const isSettled = () => (settledFromMs() ?? Number.POSITIVE_INFINITY) <= world.clock.nowMs();
   const { machines } = world;
   world.witnesses.push(
@@ -97,17 +121,30 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
   }
 }
 
+function areApart({ network }: World, one: string, other: string): boolean {
+  return ["udp", "tcp"].some(
+    (kind) => network.cuts.has(`${one}>${other}:${kind}`) || network.cuts.has(`${other}>${one}:${kind}`),
+  );
+}
+
 function viewsOf(world: World): string {
   return world.machines
     .map((machine) => {
-      const view = machine.tenant?.view();
+      const view = machine.view();
       if (view === undefined) return machine.name;
-      const members = view.members.map(
-        ({ name, state, incarnation, meta }) => `${name} ${state} ${incarnation} ${meta}`,
-      );
-      const leaders = view.decisions.map(({ leader }) => leader ?? "nobody");
       const links = machine.cards.map(({ mac, index, hasCarrier }) => `${mac} ${index} ${hasCarrier}`);
-      return [machine.name, ...members, ...leaders, ...links].join(",");
+      return [machine.name, heldText(view), ...links].join(",");
     })
     .join(";");
+}
+
+const HELD_TEXTS = new WeakMap<TenantView, string>();
+
+function heldText(view: TenantView): string {
+  const known = HELD_TEXTS.get(view);
+  if (known !== undefined) return known;
+  const members = view.members.map(({ name, state, incarnation, meta }) => `${name} ${state} ${incarnation} ${meta}`);
+  const text = [...members, ...view.decisions.map(({ leader }) => leader ?? "nobody")].join(",");
+  HELD_TEXTS.set(view, text);
+  return text;
 }

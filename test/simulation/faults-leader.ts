@@ -9,8 +9,7 @@ const SETTLED_MS = 13_000;
 /** One that leads something now, as itself says. */
 export function someLeader(world: World, pick: number): Machine | undefined {
   const leaders = world.machines.filter(
-    (machine) =>
-      machine.isAwake && machine.tenant?.view().decisions.some(({ leader }) => leader === machine.name) === true,
+    (machine) => machine.isAwake && machine.view()?.decisions.some(({ leader }) => leader === machine.name) === true,
   );
   return leaders[pick % Math.max(1, leaders.length)];
 }
@@ -62,9 +61,7 @@ export const isolationFault: Fault = {
     const durationMs = exponential(random, 300, 800);
     const direction = random.below(3);
     world.at(instant(context), () => {
-      const leading = new Set(
-        world.machines.flatMap((each) => each.tenant?.view().decisions.map(({ leader }) => leader)),
-      );
+      const leading = new Set(world.machines.flatMap((each) => each.view()?.decisions.map(({ leader }) => leader)));
       const machine = world.machines.find(({ name, isAwake }) => isAwake && !leading.has(name));
       if (machine === undefined || world.calm.isDisturbed || world.isolated !== undefined) return;
       findings.count("fault isolated watcher");

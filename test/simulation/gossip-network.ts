@@ -52,6 +52,9 @@ export class GossipNetwork {
   /** Every datagram that leaves, before any fault: for checkers and the trace. */
   onDatagram: (from: string, to: Endpoint, bytes: Uint8Array) => void = () => {};
 
+  /** What processes write to their streams. */
+  onStream: (from: string, bytes: Uint8Array) => void = () => {};
+
   constructor(clock: VirtualClock, random: Random) {
     this.#clock = clock;
     this.#random = random;

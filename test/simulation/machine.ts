@@ -11,7 +11,7 @@ import { type CardSettings, NetworkCard } from "./network-card.ts";
 import { ProcessLoop, type Standstill } from "./process-loop.ts";
 import { type PortWatch, ProcessPackets } from "./process-packets.ts";
 import { ProcessTransport } from "./process-transport.ts";
-import type { StartTenant, Tenant } from "./tenant.ts";
+import type { StartTenant, Tenant, TenantView } from "./tenant.ts";
 
 /** From a change in the kernel to its rtnetlink message being readable. */
 const NETLINK_MS = 1;
@@ -55,6 +55,7 @@ export class Machine implements Station {
   readonly #ratePpm: number;
   #process: RunningProcess | undefined;
   #pausedUntilMs = -1;
+  #seen: { readonly loop: ProcessLoop; readonly turns: number; readonly view: TenantView } | undefined;
 
   constructor(settings: MachineSettings, clock: VirtualClock, network: GossipNetwork, watch: MachineWatch) {
     this.name = settings.name;
@@ -96,6 +97,17 @@ export class Machine implements Station {
 
   get tenant(): Tenant | undefined {
     return this.#process?.tenant;
+  }
+
+  /** What its process holds: the same object until the process has done something. */
+  view(): TenantView | undefined {
+    const process = this.#process;
+    if (process === undefined) return undefined;
+    const { loop, tenant } = process;
+    if (this.#seen?.loop !== loop || this.#seen.turns !== loop.turns || loop.isTurning) {
+      this.#seen = { loop, turns: loop.turns, view: tenant.view() };
+    }
+    return this.#seen.view;
   }
 
   get endpoint(): Endpoint {

@@ -9,6 +9,7 @@ import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
+import { MESSAGE_MUTANTS } from "./mutants-messages.ts";
 import { RULE_MUTANTS } from "./mutants-rules.ts";
 import { VIEW_MUTANTS } from "./mutants-views.ts";
 import { claimsIn } from "./user-messages.ts";
@@ -110,7 +111,7 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 8,
     settings: (settings) => ({ ...settings, ignoresCordon: true }),
   },
-  { name: "answers on when nobody may lead", invariant: 3, scenario: "planned", seed: 12, speaker: neverWithdraws },
+  { name: "answers on when nobody may lead", invariant: 3, scenario: "planned", seed: 49, speaker: neverWithdraws },
   {
     name: "stops when it has lost, before the new leader answers",
     invariant: 5,
@@ -234,6 +235,7 @@ export const MUTANTS: readonly Mutant[] = [
     }),
   },
   ...FAILOVER_MUTANTS,
+  ...MESSAGE_MUTANTS,
   ...RULE_MUTANTS,
   ...VIEW_MUTANTS,
 ];

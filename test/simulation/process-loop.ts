@@ -43,6 +43,7 @@ export class ProcessLoop implements Clock {
   #standsUntilMs: number | undefined;
   #isTurning = false;
   #isOver = false;
+  #turns = 0;
 
   /** `ratePpm`: how much faster this clock runs than the world's. */
   constructor(world: VirtualClock, ratePpm: number) {
@@ -55,8 +56,17 @@ export class ProcessLoop implements Clock {
     return this.#standsUntilMs !== undefined;
   }
 
+  get isTurning(): boolean {
+    return this.#isTurning;
+  }
+
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Turns in which anything ran: between two of them nothing of the process has changed. */
+  get turns(): number {
+    return this.#turns;
   }
 
   nowMs(): number {
@@ -161,6 +171,7 @@ export class ProcessLoop implements Clock {
       check();
       hasRun = true;
     }
+    if (hasRun) this.#turns++;
     return hasRun || this.#checks.length > 0;
   }
 

@@ -131,6 +131,7 @@ class ProcessStream implements GossipStream, StreamEnd {
 
   write(bytes: Uint8Array): void {
     const copy = bytes.slice();
+    this.#network.onStream(this.#station.name, copy);
     this.#outgoing.push(() => this.#far?.data(copy));
     this.#pump();
   }

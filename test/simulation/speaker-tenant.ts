@@ -208,12 +208,18 @@ class SpeakerTenant implements Tenant {
   }
 
   /**
-   * A node that has said goodbye still counts itself and is in no list: nothing to compare. Nor is there while some decisions
-   * wait for their turn, or what the API says against a word ripens, because that takes 10 s from when each observer first saw both.
+   * A node that has said goodbye still counts itself and is in no list: nothing to compare. Nor is there while its word waits for
+   * the fence to open, or some decisions for their turn, or what the API says against a word ripens, because that takes 10 s from when each observer first saw both.
    */
   #inputs(members: TenantView["members"]): string | undefined {
     const isMember = members.some(({ name, state }) => name === this.#ports.name && state === "alive");
-    if (this.#snapshot === undefined || !isMember || this.#isRipening(this.#snapshot, members)) return undefined;
+    if (
+      this.#snapshot === undefined ||
+      this.#speaker.fence.isMute ||
+      !isMember ||
+      this.#isRipening(this.#snapshot, members)
+    )
+      return undefined;
     const { rule, derived, isDeciding } = this.#speaker.council;
     if (isDeciding) return undefined;
     // Each observer waits for an answer of its own from whoever was dead.

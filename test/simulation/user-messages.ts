@@ -11,8 +11,19 @@ export const WORLD_TIMING: Timing = { ...TIMING_PRESETS.lan, compresses: false }
 const CODEC = createCodec({ label: "", timing: WORLD_TIMING, random: new SeededRandom(0) });
 /** Type byte of a user message, then the two bytes that all of ours begin with. */
 const MARK = Buffer.of(8, 0xa7, 1);
+/** Bare pings and acks are most of the traffic. */
+const PING_KINDS: ReadonlySet<number> = new Set([0, 1, 2]);
 
+let last: { readonly bytes: Uint8Array; readonly messages: readonly UserMessage[] } | undefined;
+
+/** Several checkers ask about each datagram, one after the other. */
 export function userMessagesIn(bytes: Uint8Array): readonly UserMessage[] {
+  if (PING_KINDS.has(bytes[0] ?? 0)) return [];
+  if (last?.bytes !== bytes) last = { bytes, messages: takeUserMessages(bytes) };
+  return last.messages;
+}
+
+function takeUserMessages(bytes: Uint8Array): readonly UserMessage[] {
   // Most datagrams carry none, and taking them all apart would double the cost of a run.
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(MARK)) return [];
   return CODEC.openDatagram(bytes).messages.flatMap((message) =>
@@ -29,9 +40,7 @@ export function claimsIn(bytes: Uint8Array): readonly string[] {
   return userMessagesIn(bytes).flatMap((message) => (message.kind === "claim" ? message.addresses : []));
 }
 
-const PING_KINDS: ReadonlySet<number> = new Set([0, 1, 2]);
-
-/** Suspicions and verdicts in a datagram; bare pings and acks are passed over unread, because they are most of the traffic. */
+/** Suspicions and verdicts in a datagram; bare pings and acks are passed over unread. */
 export function accusationsIn(bytes: Uint8Array): readonly (Suspect | Dead)[] {
   if (PING_KINDS.has(bytes[0] ?? 0)) return [];
   return CODEC.openDatagram(bytes).messages.filter(

@@ -22,6 +22,8 @@ export interface Witness {
   joined?(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void;
   left?(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void;
   datagram?(atMs: number, from: string, to: Endpoint, bytes: Uint8Array): void;
+  /** What a process wrote to one of its gossip streams. */
+  streamed?(atMs: number, from: string, bytes: Uint8Array): void;
   /** A fault began or ended, or an input changed. */
   disturbed?(atMs: number, what: string, kind: Disturbance): void;
   /** A process started, was killed, or ended by itself. */

@@ -8,7 +8,7 @@ import { Calm, type Disturbance } from "./calm.ts";
 import type { LeaderFault } from "./check-failover.ts";
 import { revisionOf, stampRevision } from "./cluster.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
-import { readFrame } from "./frames.ts";
+import { isUnsolicited, readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
 import type { Machine } from "./machine.ts";
 import type { NetworkCard } from "./network-card.ts";
@@ -51,6 +51,7 @@ export class World {
   readonly #startTenant: StartTenant;
   readonly #filters = new Map<NetworkCard, ReadonlySet<Ip>>();
   readonly #touched = new Set<Ip>();
+  readonly #replied = new Set<Ip>();
   readonly #closeLookUntilMs = new Map<Ip, number>();
   #starts = 0;
   #revision = 1;
@@ -67,6 +68,9 @@ export class World {
     this.network = buildNetwork(this.clock, this.random("network"));
     this.network.onDatagram = (from, to, bytes) => {
       for (const witness of this.witnesses) witness.datagram?.(this.clock.nowMs(), from, to, bytes);
+    };
+    this.network.onStream = (from, bytes) => {
+      for (const witness of this.witnesses) witness.streamed?.(this.clock.nowMs(), from, bytes);
     };
     this.machines = buildMachines(plan, this.clock, this.network, this.segments, (name) => this.#watchOf(name));
     this.clients = buildClients(plan, this.clock, this.segments);
@@ -197,8 +201,12 @@ export class World {
           `${frame.form} ${frame.senderIp} ${frame.targetIp} to ${frame.destination}`,
         );
         for (const witness of this.witnesses) witness.sent?.(this.clock.nowMs(), machine, card, frame);
-        heard(frame.senderIp);
-        heard(frame.targetIp);
+        // Whoever answers as always is looked at once, not closely.
+        const isReply = !isUnsolicited(frame) && (frame.form === "arp-reply" || frame.form === "advertisement");
+        for (const ip of [frame.senderIp, frame.targetIp]) {
+          if (isReply && this.addresses.includes(ip)) this.#replied.add(ip);
+          else heard(ip);
+        }
       },
       joined: (card: NetworkCard, group: Ip) => {
         this.trace.note(this.clock.nowMs(), name, `joins ${group}`);
@@ -233,6 +241,8 @@ export class World {
   }
 
   #lookAtTouched(): void {
+    for (const ip of this.#replied) if (!this.#touched.has(ip)) this.whoAnswers(ip);
+    this.#replied.clear();
     if (this.#touched.size > 0) {
       const untilMs = this.clock.nowMs() + CLOSE_LOOK_FOR_MS;
       const touched = [...this.#touched];
