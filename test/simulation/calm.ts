@@ -14,11 +14,12 @@ export type Disturbance =
   | "readdressed";
 
 /**
- * Time after the last disturbance of each kind. 2 s: SIMULATION's W. membership: 10 s rejoin, 10 s settling, 2 s W. vanished: a
+ * Time after the last disturbance of each kind. planned: a ready endpoint is fresh for 2 s from when each observer has read of it, and what
+ * moves then moves by then; half a second for the flip and a lost claim. membership: 10 s rejoin, 10 s settling, 2 s W. vanished: a
  * probe round of up to 5 members, longest suspicion 24 s (memberlist's LAN timing, up to 10 members), then as membership.
  */
 export const SETTLE_MS: Readonly<Record<Disturbance, number>> = {
-  planned: 2_000,
+  planned: 2_500,
   contradicted: 13_000,
   membership: 24_000,
   vanished: 45_000,
