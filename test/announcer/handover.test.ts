@@ -265,12 +265,14 @@ describe("a claim for an address that is led here", () => {
 });
 
 describe("a leader that lost a contest", () => {
-  it("stays silent on the same duties, and asks the winner once a second", () => {
+  it("stays silent on the same duties, and asks the winner a second after each answer, sooner where none came", () => {
     const rig = lost();
     expect(rig.duties(duty(VIP, "lead"))).to.deep.equal([]);
-    expect(passed(rig, 2_500)).to.deep.equal([question(1_000), question(2_000)]);
+    expect(passed(rig, 1_500)).to.deep.equal([question(1_000), question(1_300)]);
     say(rig, claim("n2", better));
-    expect(rig.pass(3_500)).to.deep.equal([question(1_000), question(2_000), question(3_000)]);
+    expect(passed(rig, 1_100)).to.deep.equal([question(1_000)]);
+    say(rig, claim("n2", better));
+    expect(passed(rig, 1_100)).to.deep.equal([question(1_000)]);
   });
   it("leads again when the winner answers that it has yielded: claim first, then one series of announcements", () => {
     const rig = lost();
@@ -286,16 +288,14 @@ describe("a leader that lost a contest", () => {
     const rig = lost();
     expect(say(rig, yielded("n2"))).to.deep.equal([]);
     expect(say(rig, yielded("n2"))).to.deep.equal([]);
-    expect(passed(rig, 500)).to.deep.equal([question(100)]);
+    expect(passed(rig, 300)).to.deep.equal([question(100)]);
     expect(say(rig, yielded("n3"))).to.deep.equal([]);
     expect(say(rig, yielded("n2"))).to.include("armed 192.0.2.10");
   });
-  it("leads again when the winner is silent to three questions", () => {
+  it("leads again when the winner is silent to ten questions, for three seconds", () => {
     const lines = passed(lost(), 4_000);
-    expect(lines.slice(0, 5)).to.deep.equal([
-      question(1_000),
-      question(2_000),
-      question(3_000),
+    expect(lines.slice(0, 12)).to.deep.equal([
+      ...Array.from({ length: 10 }, (_, asked) => question(1_000 + 300 * asked)),
       "4000: filter eth1 [192.0.2.10]",
       "4000: armed 192.0.2.10",
     ]);
