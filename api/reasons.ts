@@ -58,10 +58,11 @@ export const NO_GROUP_REASONS = [
 ] as const;
 export type NoGroupReason = (typeof NO_GROUP_REASONS)[number];
 
-/** Why an address is led by whom it is, or by nobody. */
+/** Why an address is led by whom it is, or by nobody. sticky: it was there, and stays, though another would come first. */
 export const DECISION_REASONS = [
   "only-candidate",
   "best-tier",
+  "sticky",
   "preferred-node",
   "ready-endpoint",
   "lowest-hash",

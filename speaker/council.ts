@@ -14,6 +14,7 @@ import type { Derived } from "../src/desired/group.ts";
 import { hasSameValues } from "../src/desired/keyed-difference.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
+import type { PastRun } from "../src/election/damping.ts";
 import type { Decision, MemberView } from "../src/election/decision.ts";
 import { Election } from "../src/election/election.ts";
 import { nodesAsMembers } from "../src/election/nodes-as-members.ts";
@@ -48,9 +49,10 @@ import type { Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
 import { type Prefix, prefixesOfRange } from "../src/net/prefix.ts";
 import { DutyBook } from "./duty-book.ts";
+import { Holding } from "./holding.ts";
 import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
-import type { SpeakerSettings } from "./speaker-ports.ts";
+import { type PastTrouble, pastTroublesOf, type SpeakerSettings } from "./speaker-ports.ts";
 
 export type Readiness = (typeof READY_REASONS)[number];
 
@@ -59,6 +61,8 @@ export interface Verdict {
   readonly decisions: ListDifference<Decision>;
   readonly duties: ListDifference<Duty>;
   readonly changes: readonly LeaderChange[];
+  /** Sticky addresses that this node has written itself down for: others are to hear of it. */
+  readonly held: readonly Ip[];
   readonly budgetLeft: number;
 }
 
@@ -91,6 +95,7 @@ export class Council {
   #electors: readonly MemberView[] = [];
   readonly #leadership = new LeadershipBook();
   readonly #duties = new DutyBook();
+  readonly holding: Holding;
   readonly #deriver = new Deriver();
   readonly #fresh = new FreshEndpoints();
   /** What `#derived` is without the marks of fresh endpoints. */
@@ -109,9 +114,15 @@ export class Council {
       ignoresCordon: settings.ignoresCordon,
       ignoresExcludeLabel: settings.ignoresExcludeLabel,
       troubles: settings.pastTroubles.map(({ kind, ageMs }) => ({ kind, atMs: nowMs - ageMs })),
+      isFirstRun: settings.isFirstRun === true,
     });
     this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] });
     this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);
+    this.holding = new Holding(
+      settings.nodeName,
+      (ip) => this.#duties.decisionOf(ip),
+      (addresses) => this.#election.holdersChanged(addresses),
+    );
   }
 
   get standing(): StandingState {
@@ -253,6 +264,13 @@ export class Council {
     this.#standing = stand(this.#standing, event, nowMs);
   }
 
+  /** Troubles of the process before this one that only a peer knew of. */
+  remember(run: PastRun, nowMs: number): readonly PastTrouble[] {
+    const before = this.#standing.troubles;
+    this.stand({ kind: "remembered", run }, nowMs);
+    return this.#standing.troubles === before ? [] : pastTroublesOf(this.#standing.troubles, nowMs);
+  }
+
   links(nowMs: number): readonly JudgedLink[] {
     return judgeLinks(this.#links, nowMs);
   }
@@ -308,7 +326,7 @@ export class Council {
     if ((this.#refusal !== undefined && this.#mayAccept) || rule !== ruleBefore) this.#accept(view.answering, nowMs);
     else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
     const snapshot = this.#snapshot;
-    if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], budgetLeft: budget };
+    if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], held: [], budgetLeft: budget };
     const self = this.#settings.nodeName;
     const members = this.#electorate(snapshot, others, view.isGone, nowMs);
     this.#electors = members;
@@ -324,6 +342,7 @@ export class Council {
         nodes: rule === "metallb-1" ? snapshot.nodes : this.#observed.nodes,
         ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
         notYetCounted: this.#observed.notYetCounted,
+        holders: this.holding.byIp,
       },
       this.#isReading ? 0 : budget,
       view.asked,
@@ -344,8 +363,9 @@ export class Council {
       isReady: flagsOf(this.#standing, nowMs).includes("ready"),
     };
     const { changes: duties, budgetLeft } = this.#duties.follow(decisions, bookView, budgetToGo);
+    const held = this.holding.hold(decisions.come, nowMs);
     if (!this.isDeciding) this.#wasReplaced = false;
-    return { decisions, duties, changes, budgetLeft };
+    return { decisions, duties, changes, held, budgetLeft };
   }
 
   #electorate(

@@ -138,8 +138,10 @@ export function interfacesOf({ group }: Decision, labels: Labels): readonly stri
   return [...new Set(advertisements.flatMap(({ interfaces }) => interfaces))].toSorted();
 }
 
-function basisOf({ rule }: Decision, own: Omit<Candidate, "node">, { incarnation }: DutyView): DutyBasis {
+function basisOf({ rule, sticky, leader }: Decision, own: Omit<Candidate, "node">, view: DutyView): DutyBasis {
   const { tier, score, endpointClass, hash } = own;
-  // Terms belong to sticky addresses: 0 until they exist.
-  return { incarnation, rule, term: 0, tier, score, endpointClass, hash };
+  const { self, incarnation } = view;
+  // Whoever stands in for the leader (an orphan's taker) stands behind it when it comes.
+  const term = sticky === undefined ? 0 : Math.max(0, leader === self ? sticky.term : sticky.term - 1);
+  return { incarnation, rule, term, tier, score, endpointClass, hash };
 }

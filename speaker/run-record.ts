@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { addTrouble, type Trouble } from "../src/election/damping.ts";
-import type { PastTrouble } from "./speaker-ports.ts";
+import { type PastTrouble, pastTroublesOf } from "./speaker-ports.ts";
 
 const FILE_NAME = "run.json";
 
@@ -11,10 +11,15 @@ export class RunRecord {
   /** `atMs` is wall time here: a monotonic clock does not outlive a reboot. */
   #troubles: readonly Trouble[];
 
+  /** No record of a run before this one was found. */
+  readonly isFirstRun: boolean;
+
   /** Without a cache folder nothing is remembered. */
   constructor(cacheFolder: string | undefined, wallMs: number) {
     this.#path = cacheFolder === undefined ? undefined : join(cacheFolder, FILE_NAME);
-    this.#troubles = troublesAtStart(this.#path === undefined ? undefined : read(this.#path), wallMs);
+    const last = this.#path === undefined ? undefined : read(this.#path);
+    this.isFirstRun = last === undefined;
+    this.#troubles = troublesAtStart(last, wallMs);
     this.#write(false);
   }
 
@@ -24,6 +29,14 @@ export class RunRecord {
 
   addRefutedDeath(wallMs: number): void {
     this.#troubles = addTrouble(this.#troubles, { kind: "refuted-death", atMs: wallMs });
+    this.#write(false);
+  }
+
+  /** What peers remember in place of a lost record. */
+  remember(troubles: readonly PastTrouble[], wallMs: number): void {
+    for (const { kind, ageMs } of troubles) {
+      this.#troubles = addTrouble(this.#troubles, { kind, atMs: wallMs - ageMs });
+    }
     this.#write(false);
   }
 
@@ -55,11 +68,6 @@ export interface LastRun {
 export function troublesAtStart(last: LastRun | undefined, atMs: number): readonly Trouble[] {
   if (last === undefined) return [];
   return last.hasLeft ? last.troubles : addTrouble(last.troubles, { kind: "restart", atMs });
-}
-
-export function pastTroublesOf(troubles: readonly Trouble[], nowMs: number): readonly PastTrouble[] {
-  // A wall clock that was set back must not make troubles to come.
-  return troubles.map(({ kind, atMs }) => ({ kind, ageMs: Math.max(0, nowMs - atMs) }));
 }
 
 function read(path: string): LastRun | undefined {

@@ -123,6 +123,7 @@ class MainThread {
           ignoresCordon: this.#options.ignoresCordon,
           excludedLinks: config.excludedLinks.map((pattern) => new RegExp(pattern)),
           pastTroubles: this.#record.pastTroubles(this.#clock.wallMs()),
+          isFirstRun: this.#record.isFirstRun,
           detectsFast: this.#options.detectsFast,
           reportsServices: this.#options.source.kind === "kubernetes",
         },
@@ -251,6 +252,11 @@ class MainThread {
       case "refuted-death":
         this.#record.addRefutedDeath(this.#clock.wallMs());
         return this.#log.warn("this node was held dead, and is not");
+      case "remembered":
+        this.#record.remember(note.troubles, this.#clock.wallMs());
+        return this.#log.warn("peers remember troubles of this node that it had no record of", {
+          troubles: note.troubles.length,
+        });
       case "gossip-key":
         return this.#log.info(KEY_SENTENCES[note.news]);
       case "name-conflict":

@@ -18,6 +18,11 @@ export interface PastTrouble {
   readonly ageMs: number;
 }
 
+export function pastTroublesOf(troubles: readonly Trouble[], nowMs: number): readonly PastTrouble[] {
+  // A wall clock that was set back must not make troubles to come.
+  return troubles.map(({ kind, atMs }) => ({ kind, ageMs: Math.max(0, nowMs - atMs) }));
+}
+
 export interface SpeakerSettings {
   readonly nodeName: string;
   readonly electionCap: "auto" | "metallb" | "arpeggio";
@@ -27,6 +32,8 @@ export interface SpeakerSettings {
   readonly excludedLinks: readonly RegExp[];
   /** Own restarts without a leave and refuted deaths, before this process began (D4), the oldest first. */
   readonly pastTroubles: readonly PastTrouble[];
+  /** Nothing is known of the time before: what peers remember of it counts. Absent: it is. */
+  readonly isFirstRun?: boolean;
   /** `--fast-detection`: leaders are watched closely (DESIGN D7). */
   readonly detectsFast: boolean;
   /** Whether somebody writes down what this node leads, and what nobody does: with the Kubernetes source. */
@@ -72,6 +79,8 @@ export type SpeakerNote =
   | { readonly kind: "members"; readonly names: readonly string[] }
   /** This node was held dead, and not for a broken network: one of its troubles, to be remembered. */
   | { readonly kind: "refuted-death" }
+  /** Peers have told this node its troubles of before this process, of which it had no record. */
+  | { readonly kind: "remembered"; readonly troubles: readonly PastTrouble[] }
   | { readonly kind: "name-conflict"; readonly node: string; readonly other: string }
   | { readonly kind: "gossip-key"; readonly news: KeyNews }
   /** Every address was handed over, or none could be, and the cluster was told. */

@@ -1,16 +1,17 @@
 /** One speaker, whole: gossip, election and announcer over ports. Every entry notes the time: a gap closes the fence. */
 import { AnnouncerDriver } from "../src/announcer/driver.ts";
-import type { AnnouncerNote, HandoverMessage } from "../src/announcer/ports.ts";
-import type { Timer } from "../src/base/clock.ts";
+import type { AnnouncerNote } from "../src/announcer/ports.ts";
 import { earliest, isDue } from "../src/base/deadlines.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
 import { GossipDriver } from "../src/gossip/driver.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { SwimNews } from "../src/gossip/swim-event.ts";
-import { decodeUserMessages, encodeUserMessages } from "../src/gossip/user-message.ts";
+import { decodeUserMessages, encodeUserMessages, ofLeaders, type UserMessage } from "../src/gossip/user-message.ts";
 import type { Family, Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
+import { Alarm } from "./alarm.ts";
+import { CommonMemory } from "./common-memory.ts";
 import { Council } from "./council.ts";
 import { askMembers, FenceGate } from "./fence-gate.ts";
 import { mayChangeDecision } from "./gossip-news.ts";
@@ -33,8 +34,8 @@ export class Speaker {
   readonly #ports: SpeakerPorts;
   readonly #report: (note: SpeakerNote) => void;
   readonly members: MemberViews;
-  readonly #council: Council;
-  readonly #announcer: AnnouncerDriver;
+  readonly council: Council;
+  readonly announcer: AnnouncerDriver;
   readonly #gossip: GossipDriver | undefined;
   readonly #takeovers: Takeovers;
   readonly #links: OwnLinks;
@@ -48,41 +49,53 @@ export class Speaker {
   readonly fence: FenceGate;
   readonly #watch: LeaderWatch;
   readonly orphans: OrphanWatch;
-  #timer: Timer | undefined;
-  #timerMs = Number.POSITIVE_INFINITY;
+  readonly #memory: CommonMemory;
+  readonly #alarm: Alarm;
   #isClosed = false;
 
   constructor(settings: SpeakerSettings, ports: SpeakerPorts, report: (note: SpeakerNote) => void) {
     const nowMs = ports.clock.nowMs();
     this.#ports = ports;
     this.#report = report;
+    // It only marks: sockets are read until empty, then deadlines are judged (D16).
+    this.#alarm = new Alarm(ports.clock, () => this.#afterReads(() => this.#tick()));
     this.members = new MemberViews(settings.nodeName);
-    this.#council = new Council(settings, this.members, ports.gossip !== undefined, nowMs);
-    this.#links = new OwnLinks(this.#council, ports.packets);
-    const stand = (ip: Ip): Stand | undefined => standOf(this.#announcer.addressState(ip), this.orphans.taken.get(ip));
-    this.#reporting = new Reporting(settings, ports.clock, this.#council, this.#links, stand, report);
+    this.council = new Council(settings, this.members, ports.gossip !== undefined, nowMs);
+    this.#links = new OwnLinks(this.council, ports.packets);
+    const stand = (ip: Ip): Stand | undefined => standOf(this.announcer.addressState(ip), this.orphans.taken.get(ip));
+    this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);
     this.fence = new FenceGate(nowMs, {
       mute: (atMs) => {
-        this.#announcer.handle({ kind: "mute" }, atMs);
+        this.announcer.handle({ kind: "mute" }, atMs);
         ports.packets.discardAll();
       },
-      unmute: (atMs) => this.#announcer.handle({ kind: "unmute" }, atMs),
+      unmute: (atMs) => this.announcer.handle({ kind: "unmute" }, atMs),
       ask: () => askMembers(this.#gossip, this.members, ports.random),
     });
-    this.#watch = new LeaderWatch(settings.nodeName, this.#council, this.members, ports.packets, () => this.#gossip);
+    this.#watch = new LeaderWatch(settings.nodeName, this.council, this.members, ports.packets, () => this.#gossip);
     this.orphans = new OrphanWatch(settings.nodeName, {
-      council: this.#council,
+      council: this.council,
       isOurs: (node) => this.members.isOurs(node),
-      stateOf: (ip) => this.#announcer.addressState(ip),
-      send: (to, messages) => this.#sendMessages(to, messages),
+      stateOf: (ip) => this.announcer.addressState(ip),
+      send: (to, messages) => this.#sendMessages([to], messages),
       probe: (asked, atMs) => this.#watch.probe(asked, atMs),
     });
+    this.#memory = new CommonMemory(settings.nodeName, {
+      holding: this.council.holding,
+      ours: () => this.members.ours,
+      send: (to, messages) => this.#sendMessages(to, messages),
+      setUserState: (bytes) => this.#gossip?.command({ kind: "set-user-state", bytes }),
+      remember: (past, atMs) => {
+        const troubles = this.council.remember(past, atMs);
+        if (troubles.length > 0) report({ kind: "remembered", troubles });
+      },
+    });
     this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.#gossip?.fast?.lastProofMs(name));
-    this.#announcer = new AnnouncerDriver({
+    this.announcer = new AnnouncerDriver({
       nodeName: settings.nodeName,
       packets: this.#watch.packets,
       groups: ports.groups,
-      sendMessages: (to, messages) => this.#sendMessages(to, messages),
+      sendMessages: (to, messages) => this.#sendMessages([to], messages),
       note: (note, atMs) => this.#announcerNote(note, atMs),
     });
     this.#gossip =
@@ -102,21 +115,13 @@ export class Speaker {
     this.#settling = new Settling(
       {
         settleOnce: (atMs, budget, asked) => this.#settleOnce(atMs, budget, asked),
-        isDeciding: () => this.#council.isDeciding,
+        isDeciding: () => this.council.isDeciding || this.#memory.isReading,
         enter: () => this.#enter(),
         afterReads: (callback) => this.#afterReads(callback),
         settled: (atMs) => this.#arm(atMs),
       },
       settings.turnBudget,
     );
-  }
-
-  get council(): Council {
-    return this.#council;
-  }
-
-  get announcer(): AnnouncerDriver {
-    return this.#announcer;
   }
 
   get gossip(): GossipDriver | undefined {
@@ -131,20 +136,20 @@ export class Speaker {
   /** The machine's links, complete, at the start and after every change. */
   setLinks(links: readonly Link[]): void {
     const nowMs = this.#enter();
-    this.#council.observeLinks(links, nowMs);
+    this.council.observeLinks(links, nowMs);
     this.#settling.settle(nowMs);
   }
 
   applySnapshot(snapshot: ClusterSnapshot, changed?: ChangedKeys): void {
     const nowMs = this.#enter();
-    this.#council.applySnapshot(snapshot, this.#answering, nowMs, changed);
+    this.council.applySnapshot(snapshot, this.#answering, nowMs, changed);
     this.#settling.settle(nowMs);
   }
 
   /** How new the last snapshot is, to compare with other speakers': a revision of the API; 0, as at the start, is not comparable (DESIGN D9). */
   setFreshness(freshness: number): void {
     this.orphans.setFreshness(freshness);
-    this.#announcer.handle({ kind: "freshness", freshness }, this.#enter());
+    this.announcer.handle({ kind: "freshness", freshness }, this.#enter());
   }
 
   /** `named` counts the peers that the user named, whether their addresses are known or not. */
@@ -160,7 +165,7 @@ export class Speaker {
 
   setStepDown(isWanted: boolean): void {
     const nowMs = this.#enter();
-    this.#council.stand({ kind: "step-down", isWanted }, nowMs);
+    this.council.stand({ kind: "step-down", isWanted }, nowMs);
     this.#settling.settle(nowMs);
   }
 
@@ -168,7 +173,7 @@ export class Speaker {
   leave(): void {
     if (this.#leaving.hasBegun) return;
     const nowMs = this.#enter();
-    this.#council.stand({ kind: "leave" }, nowMs);
+    this.council.stand({ kind: "leave" }, nowMs);
     this.#leaving.begin(nowMs);
     this.#settling.settle(nowMs);
   }
@@ -177,9 +182,9 @@ export class Speaker {
   receiveFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void {
     const nowMs = this.#enter();
     this.orphans.held(this.#watch.hear(linkIndex, family, frame, vlanTag));
-    this.#announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
-    const deadlineMs = this.#announcer.nextDeadlineMs();
-    if (deadlineMs !== undefined && deadlineMs < this.#timerMs) this.#arm(nowMs);
+    this.announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
+    const deadlineMs = this.announcer.nextDeadlineMs();
+    if (deadlineMs !== undefined && deadlineMs < this.#alarm.atMs) this.#arm(nowMs);
   }
 
   /** A process that is stopped between reading and answering must not answer when it goes on. */
@@ -190,12 +195,11 @@ export class Speaker {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#settling.close();
-    this.#timer?.cancel();
+    this.#alarm.cancel();
     this.#reporting.close();
     await this.#gossip?.close();
   }
 
-  /** Every entry passes here: after a gap the fence closes (D7). */
   #enter(): number {
     const nowMs = this.#ports.clock.nowMs();
     if (this.fence.turn(nowMs)) this.#arm(nowMs);
@@ -230,11 +234,13 @@ export class Speaker {
       case "user-message": {
         const { from } = news;
         if (from === undefined) return;
-        const { messages } = decodeUserMessages(news.payload);
+        const { messages: all } = decodeUserMessages(news.payload);
+        if (this.#memory.hear(from, all, nowMs)) this.#settling.newsCame();
+        const messages = ofLeaders(all);
         const released = this.orphans.hear(from, messages, nowMs);
-        const asked = this.#council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : released;
+        const asked = this.council.isDeciding ? messages.flatMap(({ addresses }) => addresses) : released;
         if (asked.length > 0) this.#settling.settleFor(new Set(asked), nowMs);
-        this.#announcer.handle({ kind: "messages", from, messages }, nowMs);
+        this.announcer.handle({ kind: "messages", from, messages }, nowMs);
         if (!this.fence.isMute) this.orphans.answer(from, messages);
         return this.#arm(nowMs);
       }
@@ -242,8 +248,10 @@ export class Speaker {
         return this.#report({ kind: "name-conflict", node: news.member.name, other: news.other.ip });
       case "left":
         return this.#leaving.goodbyeSaid();
-      case "push-pull-done":
       case "user-state":
+        this.#memory.hearState(news.bytes, nowMs);
+        return this.#settling.newsCame();
+      case "push-pull-done":
       case "proved-alive":
         return;
     }
@@ -256,11 +264,12 @@ export class Speaker {
 
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
   #settleOnce(nowMs: number, budget: number, asked: ReadonlySet<Ip>): number {
-    this.#council.goOnReading(nowMs);
+    this.council.goOnReading(nowMs);
+    this.#memory.goOn(nowMs);
     const links = this.#links.refresh(nowMs);
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
-    const { decisions, duties, changes, budgetLeft } = this.#council.decide({
+    const { decisions, duties, changes, held, budgetLeft } = this.council.decide({
       incarnation: this.#gossip?.self.incarnation ?? 1,
       answering: this.#answering,
       orphans: this.orphans.taken,
@@ -272,15 +281,16 @@ export class Speaker {
       asked,
     });
     this.#tellWord(nowMs);
-    this.#announcer.setPoolPrefixes(this.#council.poolPrefixes);
-    if (links !== undefined) this.#announcer.handle({ kind: "links", links }, nowMs);
+    this.announcer.setPoolPrefixes(this.council.poolPrefixes);
+    if (links !== undefined) this.announcer.handle({ kind: "links", links }, nowMs);
     this.#takeovers.begin(changes, nowMs);
-    this.#announcer.handle({ kind: "duty-changes", ...duties }, nowMs);
+    this.announcer.handle({ kind: "duty-changes", ...duties }, nowMs);
     // A claim for what is still led here, but is to be given up, would begin a contest.
-    for (const node of this.#council.isDeciding ? [] : this.#reunion.takeRivals()) {
-      this.#announcer.handle({ kind: "rival", node }, nowMs);
+    for (const node of this.council.isDeciding ? [] : this.#reunion.takeRivals()) {
+      this.announcer.handle({ kind: "rival", node }, nowMs);
     }
     this.#watch.follow(decisions, nowMs);
+    this.#memory.follow(held, this.members.all(), nowMs);
     if (this.orphans.follow(decisions, nowMs)) this.#settling.newsCame();
     if (changes.length > 0) this.#report({ kind: "leaders", changes });
     this.#reporting.follow(decisions);
@@ -290,12 +300,12 @@ export class Speaker {
 
   /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
   #openWhenReady(nowMs: number): void {
-    if (this.#joining.isOpen || !this.#council.hasOpenSockets(nowMs)) return;
-    this.#council.stand({ kind: "sockets-open" }, nowMs);
-    if (!mayJoin(this.#council.standing)) return;
+    if (this.#joining.isOpen || !this.council.hasOpenSockets(nowMs)) return;
+    this.council.stand({ kind: "sockets-open" }, nowMs);
+    if (!mayJoin(this.council.standing)) return;
     this.#joining.open();
     this.#tellWord(nowMs);
-    this.#council.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
+    this.council.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
     this.#gossip?.command({ kind: "known-peers", endpoints: this.#joining.endpoints });
     this.#gossip?.command({ kind: "open" });
   }
@@ -303,39 +313,40 @@ export class Speaker {
   /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
   #meetMembers(nowMs: number): boolean {
     this.members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
-    this.#council.stand({ kind: "members", others: this.members.electorate() }, nowMs);
-    this.#announcer.handle({ kind: "members", members: this.members.macs() }, nowMs);
-    const contact = this.#joining.takeContact();
-    if (contact !== undefined) this.#council.stand({ kind: contact }, nowMs);
+    this.council.stand({ kind: "members", others: this.members.electorate() }, nowMs);
+    this.announcer.handle({ kind: "members", members: this.members.macs() }, nowMs);
+    // Before all is read that peers remember of holders, this node would take what others hold.
+    const contact = this.#memory.isReading ? undefined : this.#joining.takeContact();
+    if (contact !== undefined) this.council.stand({ kind: contact }, nowMs);
     const isReplaced = this.#reunion.takeReplaced(nowMs);
     if (isReplaced) {
-      if (isOwnDeath(this.#council.standing, nowMs)) this.#report({ kind: "refuted-death" });
-      this.#council.stand({ kind: "refuted-death" }, nowMs);
+      if (isOwnDeath(this.council.standing, nowMs)) this.#report({ kind: "refuted-death" });
+      this.council.stand({ kind: "refuted-death" }, nowMs);
     }
     return isReplaced || this.#hasLostMerge(nowMs);
   }
 
   /** In a merge the smaller side settles, and stops at once: the greater one has answered all the time. */
   #hasLostMerge(nowMs: number): boolean {
-    return this.#reunion.isMerging(nowMs) && nowMs < this.#council.standing.settlesUntilMs;
+    return this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs;
   }
 
   #tellWord(nowMs: number): void {
     // A new word has a higher incarnation: it would refute, unseen, a verdict that the fence is there to learn of.
-    const isWorse = nowMs < this.#council.standing.settlesUntilMs || this.#leaving.hasBegun;
+    const isWorse = nowMs < this.council.standing.settlesUntilMs || this.#leaving.hasBegun;
     if (this.#gossip === undefined || !this.#joining.isOpen || (this.fence.isMute && !isWorse)) return;
-    const command = this.#wordTeller.tell(this.#council.word(nowMs));
+    const command = this.#wordTeller.tell(this.council.word(nowMs));
     if (command !== undefined) this.#gossip.command(command);
   }
 
-  #sendMessages(to: string, messages: readonly HandoverMessage[]): void {
-    for (const payload of encodeUserMessages(messages)) this.#gossip?.command({ kind: "send-user", to: [to], payload });
+  #sendMessages(to: readonly string[], messages: readonly UserMessage[]): void {
+    for (const payload of encodeUserMessages(messages)) this.#gossip?.command({ kind: "send-user", to, payload });
   }
 
   #announcerNote(note: AnnouncerNote, nowMs: number): void {
     if (note.kind === "armed") this.#answering.add(note.ip);
     if (note.kind === "stopped") this.#answering.delete(note.ip);
-    if (note.kind === "armed" || note.kind === "stopped") this.#council.answeringChanged(note.ip);
+    if (note.kind === "armed" || note.kind === "stopped") this.council.answeringChanged(note.ip);
     this.orphans.noted(note, nowMs);
     if (note.kind === "armed" || note.kind === "stopped") this.#reporting.answeringChanged(note.ip);
     if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
@@ -343,8 +354,8 @@ export class Speaker {
 
   #depart(nowMs: number): void {
     if (!this.#leaving.hasBegun) return;
-    const handsOver = this.#council.handsOver(this.#answering);
-    if (this.#leaving.saysGoodbye(this.#council.rule.rule, handsOver, nowMs)) {
+    const handsOver = this.council.handsOver(this.#answering);
+    if (this.#leaving.saysGoodbye(this.council.rule.rule, handsOver, nowMs)) {
       // Who is gone is no candidate any more: the others are elected in the same turn.
       this.#settling.newsCame();
       if (this.#gossip === undefined) this.#leaving.goodbyeSaid();
@@ -355,29 +366,19 @@ export class Speaker {
 
   #nextDeadlineMs(nowMs: number): number {
     const deadline = earliest([
-      this.#announcer.nextDeadlineMs(),
-      this.#council.nextDeadlineMs(nowMs),
+      this.announcer.nextDeadlineMs(),
+      this.council.nextDeadlineMs(nowMs),
       this.fence.deadlineMs,
       this.#leaving.deadlineMs,
       this.#watch.deadlineMs,
-      this.fence.isMute ? undefined : this.orphans.deadlineMs(),
+      ...(this.fence.isMute ? [] : [this.orphans.deadlineMs(), this.#memory.deadlineMs()]),
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
     return Math.min(deadline ?? Number.POSITIVE_INFINITY, nowMs + HEARTBEAT_INTERVAL_MS);
   }
 
-  /** One timer. It only marks: sockets are read until empty, then deadlines are judged (D16). */
   #arm(nowMs: number): void {
-    if (this.#isClosed) return;
-    const atMs = this.#nextDeadlineMs(nowMs);
-    if (this.#timer !== undefined && this.#timerMs <= atMs) return;
-    this.#timer?.cancel();
-    this.#timerMs = atMs;
-    this.#timer = this.#ports.clock.schedule(Math.max(0, atMs - nowMs), () => {
-      this.#timer = undefined;
-      this.#timerMs = Number.POSITIVE_INFINITY;
-      this.#afterReads(() => this.#tick());
-    });
+    if (!this.#isClosed) this.#alarm.set(this.#nextDeadlineMs(nowMs), nowMs);
   }
 
   #tick(): void {
@@ -388,10 +389,11 @@ export class Speaker {
     const nowMs = this.#enter();
     const hasOpened = this.fence.expire(nowMs);
     this.#watch.tick(nowMs);
-    if (isDue(this.#announcer.nextDeadlineMs(), nowMs)) this.#announcer.handle({ kind: "tick" }, nowMs);
+    if (isDue(this.announcer.nextDeadlineMs(), nowMs)) this.announcer.handle({ kind: "tick" }, nowMs);
     const hasNews = (!this.fence.isMute && this.orphans.tick(nowMs)) || hasOpened;
+    if (!this.fence.isMute) this.#memory.tick(nowMs);
     // A tick may come late: what fell due since the last judgement is due, not only what does in this millisecond.
-    if (hasNews || isDue(this.#council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
+    if (hasNews || isDue(this.council.nextDeadlineMs(this.#settling.settledMs), nowMs) || this.#leaving.hasBegun)
       this.#settling.settle(nowMs);
     else this.#arm(nowMs);
   }

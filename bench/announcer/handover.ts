@@ -4,7 +4,7 @@
  */
 import { AnnouncerDriver } from "../../src/announcer/driver.ts";
 import type { ClaimBasis, Duty } from "../../src/announcer/ports.ts";
-import { decodeUserMessages, encodeUserMessages } from "../../src/gossip/user-message.ts";
+import { decodeUserMessages, encodeUserMessages, ofLeaders } from "../../src/gossip/user-message.ts";
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
@@ -123,14 +123,14 @@ function move(addresses: readonly Ip[]): void {
   const claims = newLeader.payloads.filter(({ to }) => to === "aa");
   newLeader.report("claims");
   for (const { bytes } of claims) {
-    const { messages } = decodeUserMessages(bytes);
+    const messages = ofLeaders(decodeUserMessages(bytes).messages);
     oldLeader.timed(() => oldLeader.driver.handle({ kind: "messages", from: "bb", messages }, 12));
   }
   oldLeader.tickUntil(100);
   const words = oldLeader.payloads;
   oldLeader.report("stops");
   for (const { bytes } of words) {
-    const { messages } = decodeUserMessages(bytes);
+    const messages = ofLeaders(decodeUserMessages(bytes).messages);
     newLeader.timed(() => newLeader.driver.handle({ kind: "messages", from: "aa", messages }, 13));
   }
   newLeader.report("hears of it");

@@ -20,6 +20,26 @@ export interface Trouble {
   readonly atMs: number;
 }
 
+/** What others remember of a process of this node. */
+export interface PastRun {
+  readonly restarts: number;
+  readonly refutes: number;
+  /** Of the latest of both. */
+  readonly ageSeconds: number;
+  /** It said goodbye: what follows it is no restart. */
+  readonly hasLeft: boolean;
+}
+
+/** As if all had come at the time of the latest, which alone is known: a node that crashes in a loop must not get off. */
+export function troublesAfter({ restarts, refutes, ageSeconds, hasLeft }: PastRun, nowMs: number): readonly Trouble[] {
+  const atMs = nowMs - ageSeconds * 1_000;
+  const past = [
+    ...Array.from({ length: Math.min(restarts, TROUBLES_KEPT) }, (): Trouble => ({ kind: "restart", atMs })),
+    ...Array.from({ length: Math.min(refutes, TROUBLES_KEPT) }, (): Trouble => ({ kind: "refuted-death", atMs })),
+  ].slice(-TROUBLES_KEPT);
+  return hasLeft ? past : addTrouble(past, { kind: "restart", atMs: nowMs });
+}
+
 /** What damps when it comes too often: its time is all that counts. */
 export interface Happening {
   readonly atMs: number;

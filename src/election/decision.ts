@@ -1,6 +1,7 @@
 /** One answer to "who leads this address, and why" (DESIGN §1): it drives the wire, /status, events and metrics alike. */
 import type { AddressGroup } from "../desired/group.ts";
 import type { NodeFacts, NodeName, SourceKind } from "../desired/snapshot.ts";
+import type { HoldersByIp } from "./holders.ts";
 import type { NodeWord, Rule } from "./word.ts";
 
 /** 1 is best; the rows of DESIGN D3. */
@@ -55,11 +56,22 @@ export interface Refusal {
 export type DecisionReason =
   | "only-candidate"
   | "best-tier"
+  | "sticky"
   | "preferred-node"
   | "ready-endpoint"
   | "lowest-hash"
   | "no-members"
   | RefusalReason;
+
+/** Of a sticky group (DESIGN D4): what keeps it where it is. */
+export interface StickyHold {
+  /** Who leads; of a group without a candidate who held it last, absent if nobody ever did. */
+  readonly holder?: NodeName;
+  /** In which it leads: what its claims and its record say. 0: nobody ever held it. */
+  readonly term: number;
+  /** Who would lead if the group were not sticky; absent: the same. */
+  readonly insteadOf?: NodeName;
+}
 
 /** A Decision names so many candidates: more than any rule looks at, and 10,000 groups of 100 nodes still fit in memory. */
 export const CANDIDATES_KEPT = 16;
@@ -78,6 +90,8 @@ export interface Decision {
   readonly leader?: NodeName;
   readonly second?: NodeName;
   readonly reason: DecisionReason;
+  /** Absent: the group is not sticky, or the rule in force knows none that is. */
+  readonly sticky?: StickyHold;
 }
 
 /** A member as the election sees it: alive or suspect. */
@@ -96,4 +110,6 @@ export interface ElectionView {
   readonly ignoresExcludeLabel: boolean;
   /** What the API says against a member's own word for less than 10 s (DESIGN D4); see `observed-nodes.ts`. Absent: everything counts. */
   readonly notYetCounted?: ReadonlyMap<NodeName, ReadonlySet<Contradiction>>;
+  /** Who holds sticky addresses. `Election` is told which of them have changed. Absent: nobody does. */
+  readonly holders?: HoldersByIp;
 }

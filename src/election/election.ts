@@ -40,7 +40,7 @@ export class Election {
   readonly #entryOfIp = new Map<Ip, Entry>();
   /** Entries that were not decided under the last view. */
   #pending = 0;
-  /** Those of them that were never decided. */
+  /** Those of them that were never decided, or not since something changed that is theirs alone. */
   readonly #new = new Set<Entry>();
   /** What was there when the view changed: what nobody led then, and all of it; both as far as they were not gone through yet. */
   #leaderless: IterableIterator<Entry> = NO_ENTRIES;
@@ -75,6 +75,17 @@ export class Election {
       if (entry !== undefined && entry.generation !== this.#generation) this.#decide(entry, electorate);
     }
     return this.#pending === 0 ? budget : this.#work(electorate, budget - walkCost);
+  }
+
+  /** Other holders of these addresses are known than when their groups were decided: they are decided anew, in their turn. */
+  holdersChanged(addresses: Iterable<Ip>): void {
+    for (const ip of addresses) {
+      const entry = this.#entryOfIp.get(ip);
+      if (entry === undefined || entry.generation !== this.#generation) continue;
+      entry.generation = undefined;
+      this.#new.add(entry);
+      this.#pending++;
+    }
   }
 
   /** What has changed since this was asked for last. */

@@ -1,5 +1,6 @@
 /** How the members of one view decide any group (DESIGN D3, D5). Pure, but for the rank memory. */
 import type { AddressGroup } from "../desired/group.ts";
+import { policyOf } from "../desired/policy.ts";
 import { compareText } from "../desired/text-order.ts";
 import type { Ip } from "../net/ip.ts";
 import {
@@ -10,8 +11,10 @@ import {
   type ElectionView,
   type MemberView,
   type Refusal,
+  type StickyHold,
 } from "./decision.ts";
 import { judgeMember, REFUSAL_ORDER, type Standing, type Verdict, type Verdicts } from "./eligibility.ts";
+import { type Holders, holdersOf, isSameHolders, NO_HOLDERS, termOf } from "./holders.ts";
 import { judgeByMetallb, shareOut, splitByService } from "./metallb-rule.ts";
 import { groupProfiler, type Profiler } from "./profile.ts";
 import { rankHash } from "./rank-hash.ts";
@@ -66,33 +69,50 @@ export class Electorate {
     const { rule } = this.view;
     const verdicts = this.#verdictsOn(group);
     const ranks = this.#memory.ranksOf(group.key);
-    const { last } = ranks;
+    const held = this.#holdersOf(group);
+    const last = ranks.last?.decision.group === group && ranks.last.decision.rule === rule ? ranks.last : undefined;
+    const isHeldAlike = last !== undefined && isSameHeld(last.held, held);
     // The same question as before has the same answer; most do when one member changes.
-    if (last?.verdicts === verdicts && last.decision.group === group && last.decision.rule === rule)
-      return last.decision;
+    if (isHeldAlike && last.verdicts === verdicts) return last.decision;
     const { refusals } = verdicts;
-    const candidates = this.#candidates(group.key, ranks, verdicts);
-    if (
+    const keeper = held === undefined ? undefined : this.#keeperOf(held, verdicts);
+    const { candidates, insteadOf } = this.#candidates(group.key, ranks, verdicts, keeper);
+    const [leader, second] = candidates;
+    const sticky = held === undefined ? undefined : stickyHold(leader?.node, held, insteadOf);
+    const isSame =
       last?.decision.candidates === candidates &&
       last.decision.refusals === refusals &&
-      last.decision.group === group &&
-      last.decision.rule === rule
-    ) {
-      ranks.last = { verdicts, decision: last.decision };
-      return last.decision;
-    }
-    const [leader, second] = candidates;
-    const decision: Decision = {
-      group,
-      rule,
-      candidates,
-      refusals,
-      ...(leader === undefined ? {} : { leader: leader.node }),
-      ...(second === undefined ? {} : { second: second.node }),
-      reason: reasonOf(leader, second, refusals),
-    };
-    ranks.last = { verdicts, decision };
+      isSameSticky(last.decision.sticky, sticky);
+    const decision: Decision = isSame
+      ? last.decision
+      : {
+          group,
+          rule,
+          candidates,
+          refusals,
+          ...(leader === undefined ? {} : { leader: leader.node }),
+          ...(second === undefined ? {} : { second: second.node }),
+          reason: insteadOf === undefined ? reasonOf(leader, second, refusals) : "sticky",
+          ...(sticky === undefined ? {} : { sticky }),
+        };
+    ranks.last = { verdicts, held, decision };
     return decision;
+  }
+
+  /** Undefined: the group is not sticky, or MetalLB's rule is in force, whose speakers know no holders. */
+  #holdersOf(group: AddressGroup): Holders | undefined {
+    if (this.view.rule !== "arpeggio-1" || !policyOf(group).isSticky) return undefined;
+    const { holders } = this.view;
+    return holders === undefined ? NO_HOLDERS : holdersOf(group.addresses, holders);
+  }
+
+  /** The slot of the first holder in the best tier: whatever else orders candidates does not take the group away from it. */
+  #keeperOf(held: Holders, { standings, classes }: Verdicts): number | undefined {
+    for (const { node } of held) {
+      const slot = this.#slots.find((each) => this.#names[each] === node);
+      if (slot !== undefined && standings[slot]?.tier === classes[0]?.tier && classes.length > 0) return slot;
+    }
+    return undefined;
   }
 
   #verdictsOn(group: AddressGroup): Verdicts {
@@ -136,9 +156,17 @@ export class Electorate {
   }
 
   /** The candidates of the decision: those of last time where nothing about them changed, because a hash is expensive. */
-  #candidates(key: Ip, ranks: KeyRanks, verdicts: Verdicts): readonly Candidate[] {
+  #candidates(key: Ip, ranks: KeyRanks, verdicts: Verdicts, keeper: number | undefined): Picked {
     const picked = this.#picked;
     pickBest(ranks.order, verdicts, picked);
+    const [best] = picked;
+    const insteadOf = keeper === undefined || keeper === best || best === undefined ? undefined : this.#names[best];
+    if (insteadOf !== undefined && keeper !== undefined) putFirst(picked, keeper);
+    return { candidates: this.#picks(key, ranks, verdicts), ...(insteadOf === undefined ? {} : { insteadOf }) };
+  }
+
+  #picks(key: Ip, ranks: KeyRanks, verdicts: Verdicts): readonly Candidate[] {
+    const picked = this.#picked;
     const before = ranks.last?.decision.candidates ?? [];
     let isSame = picked.length === before.length;
     for (let place = 0; isSame && place < picked.length; place++) {
@@ -185,6 +213,37 @@ function pickBest(order: readonly number[], { classes, standings }: Verdicts, pi
 function isBetween(classes: readonly Standing[], standing: Standing, first: number, end: number): boolean {
   for (let index = first; index < end; index++) if (classes[index] === standing) return true;
   return false;
+}
+
+/** Of the others as many as there is room for. */
+function putFirst(picked: number[], slot: number): void {
+  const place = picked.indexOf(slot);
+  if (place >= 0) picked.splice(place, 1);
+  else if (picked.length === CANDIDATES_KEPT) picked.pop();
+  picked.unshift(slot);
+}
+
+interface Picked {
+  readonly candidates: readonly Candidate[];
+  /** Who would come first if the holder did not. */
+  readonly insteadOf?: string;
+}
+
+function stickyHold(leader: string | undefined, held: Holders, insteadOf: string | undefined): StickyHold {
+  const holder = leader ?? held[0]?.node;
+  return {
+    ...(holder === undefined ? {} : { holder }),
+    term: termOf(leader, held),
+    ...(insteadOf === undefined ? {} : { insteadOf }),
+  };
+}
+
+function isSameHeld(a: Holders | undefined, b: Holders | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : isSameHolders(a, b);
+}
+
+function isSameSticky(a: StickyHold | undefined, b: StickyHold | undefined): boolean {
+  return a === b || (a?.term === b?.term && a?.holder === b?.holder && a?.insteadOf === b?.insteadOf);
 }
 
 const NO_STANDING: Standing = { tier: 5, score: 0, endpointClass: "any" };

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Ip } from "../net/ip.ts";
 import type { Decision } from "./decision.ts";
 import type { Verdicts } from "./eligibility.ts";
+import type { Holders } from "./holders.ts";
 import { ProfileMemory } from "./profile.ts";
 import { rankHash, rankHead } from "./rank-hash.ts";
 
@@ -21,7 +22,7 @@ export interface KeyRanks {
   /** Node set that `order` was completed for. */
   generation: number;
   /** The last decision, and what it followed from: given again while nothing changed. */
-  last?: { readonly verdicts: Verdicts; readonly decision: Decision };
+  last?: { readonly verdicts: Verdicts; readonly held: Holders | undefined; readonly decision: Decision };
 }
 
 export class RankMemory {

@@ -3,7 +3,7 @@
  * Times are monotonic milliseconds.
  */
 import type { NodeFacts, NodeName, SourceKind } from "../desired/snapshot.ts";
-import { addTrouble, dampedUntilMs, type Trouble } from "./damping.ts";
+import { addTrouble, dampedUntilMs, type PastRun, type Trouble, troublesAfter } from "./damping.ts";
 import type { MemberView } from "./decision.ts";
 import { type Merge, mergeOf } from "./merge.ts";
 import { flagsOfNode, type NodeFlagOptions } from "./node-flags.ts";
@@ -36,6 +36,8 @@ export type StandingEvent =
   | { readonly kind: "node-facts"; readonly node: NodeFacts | undefined; readonly source: SourceKind }
   /** Asked locally. */
   | { readonly kind: "step-down"; readonly isWanted: boolean }
+  /** A peer remembers the process before this one. */
+  | { readonly kind: "remembered"; readonly run: PastRun }
   /** SIGTERM. */
   | { readonly kind: "leave" }
   | { readonly kind: "tick" };
@@ -45,6 +47,8 @@ export interface StandingOptions extends NodeFlagOptions {
   readonly name: NodeName;
   /** What is known of the time before this process began: from the cache folder. */
   readonly troubles: readonly Trouble[];
+  /** Nothing is known of that time here: what peers remember counts. Absent: it is. */
+  readonly isFirstRun?: boolean;
 }
 
 export interface StandingState {
@@ -170,6 +174,8 @@ function apply(state: StandingState, event: StandingEvent, nowMs: number): Stand
       if (event.node !== undefined) return { ...rest, node: event.node, lacksNode: false };
       return { ...rest, lacksNode: event.source === "kubernetes" };
     }
+    case "remembered":
+      return remember(state, event.run, nowMs);
     case "step-down":
       return { ...state, isAskedToStepDown: event.isWanted };
     case "leave":
@@ -195,6 +201,13 @@ function becomeReady(state: StandingState, nowMs: number): StandingState {
 
 function isWaitingForPeers(state: StandingState): boolean {
   return state.joinBegunMs !== undefined && !state.hasJoined;
+}
+
+/** Once, and before this process is ready: what is remembered later is itself. */
+function remember(state: StandingState, run: PastRun, nowMs: number): StandingState {
+  const { options, readySinceMs, troubles } = state;
+  if (options.isFirstRun !== true || readySinceMs !== undefined || troubles.length > 0) return state;
+  return { ...state, troubles: troublesAfter(run, nowMs) };
 }
 
 /** A node that is ready for less than 5 s joins the cluster that it meets; an older one is a side of a merge. */

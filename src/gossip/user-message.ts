@@ -2,6 +2,7 @@
  * What our members send each other as memberlist user messages (DESIGN D4, docs/wire.md): A7 01, then one or more entries of a
  * kind byte and a msgpack map with small integers as keys. Unknown keys are ignored, so a later version may add some. Pure.
  */
+import { GREATEST_TERM } from "../election/holders.ts";
 import { type Ip, ipBytes, ipOfBytes } from "../net/ip.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { MsgpackReader } from "./msgpack-reader.ts";
@@ -12,8 +13,8 @@ export const USER_MESSAGE_MAX_BYTES = 1_200;
 const MAGIC = 0xa7;
 const FORMAT = 1;
 const HEADER_BYTES = 2;
-const KIND = { claim: 1, yielded: 2, "lead-question": 3, lead: 4 } as const;
-const KINDS = ["claim", "yielded", "lead-question", "lead"] as const;
+const KIND = { claim: 1, yielded: 2, "lead-question": 3, lead: 4, sticky: 5 } as const;
+const KINDS = ["claim", "yielded", "lead-question", "lead", "sticky"] as const;
 /** With names of the greatest length an entry of so many IPv6 addresses fits one payload; longer lists make several entries. */
 const ADDRESSES_PER_ENTRY = 24;
 /** More than a claim of one address takes. */
@@ -79,7 +80,17 @@ export interface LeadMessage extends AboutAddresses {
   readonly freshness: number;
 }
 
-export type UserMessage = ClaimMessage | YieldedMessage | LeadQuestionMessage | LeadMessage;
+/** "Of these, this is the holder": what the sender knows, of itself or of another (DESIGN D4). */
+export interface StickyMessage {
+  readonly kind: "sticky";
+  readonly addresses: readonly Ip[];
+  readonly node: string;
+  readonly term: number;
+}
+
+/** What leaders, and who would be, say to each other. */
+export type LeaderMessage = ClaimMessage | YieldedMessage | LeadQuestionMessage | LeadMessage;
+export type UserMessage = LeaderMessage | StickyMessage;
 
 /** "not-ours": another program's user message. "unknown-kind": of a later version of ours, passed over. */
 export type UserMessageDrop = "not-ours" | "unknown-kind" | "truncated" | "malformed";
@@ -109,15 +120,53 @@ export function decodeUserMessages(payload: Uint8Array): {
   if (payload[0] !== MAGIC || payload[1] !== FORMAT) return { messages: [], drops: ["not-ours"] };
   const messages: UserMessage[] = [];
   const drops: UserMessageDrop[] = [];
-  for (let offset = HEADER_BYTES; offset < payload.length; ) {
-    const reader = new MsgpackReader(payload, offset + 1);
-    const message = readEntry(payload[offset] ?? 0, reader);
-    if (reader.fault !== undefined) return { messages, drops: [...drops, reader.fault] };
-    if (typeof message === "string") drops.push(message);
-    else messages.push(message);
-    offset = reader.offset;
+  const entries = new EntryReader(payload, HEADER_BYTES);
+  for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
+    if (typeof entry === "string") drops.push(entry);
+    else messages.push(entry);
   }
   return { messages, drops };
+}
+
+export function ofLeaders(messages: readonly UserMessage[]): readonly LeaderMessage[] {
+  return messages.every(isOfLeaders) ? messages : messages.filter(isOfLeaders);
+}
+
+function isOfLeaders(message: UserMessage): message is LeaderMessage {
+  return message.kind !== "sticky";
+}
+
+/** Entries one after the other, as they stand in a message, and in a section of the user state. A broken one is the last. */
+export class EntryReader {
+  readonly #bytes: Uint8Array;
+  #offset: number;
+
+  constructor(bytes: Uint8Array, offset = 0) {
+    this.#bytes = bytes;
+    this.#offset = offset;
+  }
+
+  next(): UserMessage | UserMessageDrop | undefined {
+    if (this.#offset >= this.#bytes.length) return undefined;
+    const reader = new MsgpackReader(this.#bytes, this.#offset + 1);
+    const entry = readEntry(this.#bytes[this.#offset] ?? 0, reader);
+    this.#offset = reader.fault === undefined ? reader.offset : this.#bytes.length;
+    return reader.fault ?? entry;
+  }
+}
+
+/** Entries without the header of a message, as many of the first as fit. */
+export function encodeEntries(messages: Iterable<UserMessage>, maxBytes: number): Uint8Array {
+  const writer = new ByteWriter(ENTRY_BYTES);
+  const scratch = new ByteWriter(ENTRY_BYTES);
+  for (const message of messages) {
+    for (const part of splitByAddresses(message)) {
+      const entry = encodeEntry(part, scratch);
+      if (writer.length + entry.length > maxBytes) return writer.finish();
+      writer.bytes(entry);
+    }
+  }
+  return writer.finish();
 }
 
 function newPayload(): ByteWriter {
@@ -140,17 +189,28 @@ function splitByAddresses(message: UserMessage): readonly UserMessage[] {
 function encodeEntry(message: UserMessage, writer: ByteWriter): Uint8Array {
   writer.clear();
   writer.u8(KIND[message.kind]);
+  if (message.kind === "sticky") {
+    writeMapHeader(writer, 3);
+    putAddresses(writer, message.addresses);
+    putText(writer, KEY.node, message.node);
+    putNumber(writer, KEY.term, message.term);
+    return writer.finish();
+  }
   const basis = "basis" in message ? message.basis : undefined;
   const pairs = basis === undefined ? 3 : 11;
   writeMapHeader(writer, message.kind === "lead" ? 7 : pairs);
   putText(writer, KEY.group, message.group);
-  writeUnsigned(writer, KEY.addresses);
-  writeArrayHeader(writer, message.addresses.length);
-  for (const address of message.addresses) writeRaw(writer, ipBytes(address));
+  putAddresses(writer, message.addresses);
   putText(writer, KEY.node, message.node);
   if (basis !== undefined) putBasis(writer, basis);
   if (message.kind === "lead") putLead(writer, message);
   return writer.finish();
+}
+
+function putAddresses(writer: ByteWriter, addresses: readonly Ip[]): void {
+  writeUnsigned(writer, KEY.addresses);
+  writeArrayHeader(writer, addresses.length);
+  for (const address of addresses) writeRaw(writer, ipBytes(address));
 }
 
 function putBasis(writer: ByteWriter, basis: Basis): void {
@@ -200,7 +260,12 @@ function readEntry(number: number, reader: MsgpackReader): UserMessage | UserMes
     return "unknown-kind";
   }
   const { group, addresses, node, basis, leads, reason, leader } = readFields(reader);
-  if (addresses === undefined || addresses.length === 0 || group === "" || node === "") return "malformed";
+  if (addresses === undefined || addresses.length === 0 || node === "") return "malformed";
+  if (kind === "sticky") {
+    const { term } = basis;
+    return term < 1 || term > GREATEST_TERM ? "malformed" : { kind, addresses, node, term };
+  }
+  if (group === "") return "malformed";
   const about = { group, addresses, node };
   if (kind === "claim") return { kind, ...about, basis };
   if (kind === "lead") {

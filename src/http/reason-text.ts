@@ -4,6 +4,7 @@ import type { AddressReason, LeadReason, TierReason } from "../../api/reasons.ts
 const REASON_TEXT: Readonly<Record<AddressReason | LeadReason | TierReason, string>> = {
   "only-candidate": "no other node may lead it",
   "best-tier": "the other candidates are in a worse tier",
+  sticky: "the address is sticky: who holds it keeps it while nobody is in a better tier",
   "preferred-node": "an advertisement prefers this node",
   "ready-endpoint": "it has a ready endpoint, the others only terminating ones",
   "lowest-hash": "several nodes are equal in all else; this one has the lowest hash",

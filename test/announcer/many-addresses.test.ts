@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { AnnouncerDriver } from "../../src/announcer/driver.ts";
 import type { Duty, HandoverMessage } from "../../src/announcer/ports.ts";
-import { decodeUserMessages, encodeUserMessages } from "../../src/gossip/user-message.ts";
+import { decodeUserMessages, encodeUserMessages, ofLeaders } from "../../src/gossip/user-message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { parsePrefix } from "../../src/net/prefix.ts";
 import { BASIS, duty, ip, link } from "./rig.ts";
@@ -52,7 +52,7 @@ class Node {
   }
 
   hear(from: string, bytes: Uint8Array): void {
-    const { messages } = decodeUserMessages(bytes);
+    const messages = ofLeaders(decodeUserMessages(bytes).messages);
     this.driver.handle({ kind: "messages", from, messages }, this.nowMs);
   }
 

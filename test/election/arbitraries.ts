@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import type { AddressGroup, GroupService } from "../../src/desired/group.ts";
 import type { ElectionView, MemberView } from "../../src/election/decision.ts";
+import { HolderBook, type HolderRecord, type HoldersByIp } from "../../src/election/holders.ts";
 import { RULES, WORD_FLAGS } from "../../src/election/word.ts";
 import { advertisement, labels, node } from "../desired/facts.ts";
 import { groupService, ip, mac, prefix, word } from "./views.ts";
@@ -24,6 +25,8 @@ const ADVERTISEMENTS = [
   }),
   advertisement("n1-eth0", { nodeSelectors: [labels({ "kubernetes.io/hostname": "n1" })], interfaces: ["eth0"] }),
 ];
+
+const STICKY = ADVERTISEMENTS.map((facts) => ({ ...facts, name: `sticky-${facts.name}`, isSticky: true as const }));
 
 const links = fc.uniqueArray(
   fc.record({
@@ -87,6 +90,20 @@ const notYetCounted = fc
     maxLength: 2,
   })
   .map((list) => new Map(list.map(([name, what]) => [name, new Set(what)])));
+/** Of few terms, so that some are equal. */
+export const records: fc.Arbitrary<readonly HolderRecord[]> = fc.array(
+  fc.record({
+    addresses: fc.subarray(ADDRESSES.map(ip), { minLength: 1 }),
+    node: fc.constantFrom(...NAMES),
+    term: fc.integer({ min: 1, max: 4 }),
+  }),
+  { maxLength: 8 },
+);
+export const holders: fc.Arbitrary<HoldersByIp> = records.map((list) => {
+  const book = new HolderBook();
+  book.take(list, () => true, 0);
+  return book.byIp;
+});
 export const views: fc.Arbitrary<ElectionView> = fc.record({
   rule: fc.constantFrom(...RULES),
   source: fc.constantFrom("kubernetes", "files"),
@@ -94,11 +111,12 @@ export const views: fc.Arbitrary<ElectionView> = fc.record({
   nodes,
   ignoresExcludeLabel: fc.boolean(),
   notYetCounted,
+  holders,
 });
 const services: fc.Arbitrary<GroupService> = fc
   .record({
     addresses: fc.subarray([...ADDRESSES], { minLength: 1, maxLength: 2 }),
-    advertisements: fc.subarray(ADVERTISEMENTS, { minLength: 1 }),
+    advertisements: fc.subarray([...ADVERTISEMENTS, ...STICKY], { minLength: 1 }),
     isLocal: fc.boolean(),
     serving: fc.constantFrom("some", "some", "some", "everywhere", "none"),
     readyNodes: fc.subarray([...NAMES]),

@@ -35,6 +35,7 @@ export function oracle(group: AddressGroup, view: ElectionView): Verdict {
     rows.push({ node: member.name, rank: [tier, -score(group, member, view), endings, hash, member.name] });
   }
   rows.sort((a, b) => lexicographic(a.rank, b.rank));
+  if (!isMetallb) keepHolder(group, view, rows);
   const order = rows.map(({ node }) => node);
   const [leader] = order;
   if (leader !== undefined) return { order, leader };
@@ -52,6 +53,21 @@ export function oracle(group: AddressGroup, view: ElectionView): Verdict {
   ];
   const last = stages.findLast((stage) => reasons.includes(stage));
   return { order, reason: last ?? "no-members" };
+}
+
+/** DESIGN D4: of those in the best tier, whoever held a sticky group last keeps it. */
+function keepHolder(group: AddressGroup, view: ElectionView, rows: { node: string; rank: (number | string)[] }[]): void {
+  if (!group.services.some(({ advertisements }) => advertisements.some((ad) => ad.isSticky))) return;
+  const bestTier = rows[0]?.rank[0];
+  let keeper: { node: string; term: number } | undefined;
+  for (const holder of group.addresses.flatMap((address) => view.holders?.get(address) ?? [])) {
+    if (!rows.some(({ node, rank }) => node === holder.node && rank[0] === bestTier)) continue;
+    const isLater = keeper === undefined || holder.term > keeper.term;
+    if (isLater || (holder.term === keeper?.term && holder.node < keeper.node)) keeper = holder;
+  }
+  if (keeper === undefined) return;
+  const at = rows.findIndex(({ node }) => node === keeper.node);
+  rows.unshift(...rows.splice(at, 1));
 }
 
 function lexicographic(a: readonly (number | string)[], b: readonly (number | string)[]): number {

@@ -4,6 +4,7 @@ import type { HandoverMessage } from "../../src/announcer/ports.ts";
 import {
   decodeUserMessages,
   encodeUserMessages,
+  type LeaderMessage,
   USER_MESSAGE_MAX_BYTES,
   type UserMessage,
 } from "../../src/gossip/user-message.ts";
@@ -12,7 +13,7 @@ import { parseIp } from "../../src/net/ip.ts";
 import { atOffset, hex } from "./recorded.ts";
 
 const ip = (text: string) => parseIp(text) ?? expect.fail(text);
-const yielded = (last: number): UserMessage => ({
+const yielded = (last: number): LeaderMessage => ({
   kind: "yielded",
   group: `g${last}`,
   addresses: [ip(`192.0.2.${last}`)],
@@ -20,8 +21,8 @@ const yielded = (last: number): UserMessage => ({
 });
 
 /** The announcer's contract has the same shape: both directions must compile. */
-const sent = (message: HandoverMessage): UserMessage => message;
-const heard = (message: UserMessage): HandoverMessage => message;
+const sent = (message: HandoverMessage): LeaderMessage => message;
+const heard = (message: LeaderMessage): HandoverMessage => message;
 
 const ADDRESSES = fc.array(fc.oneof(fc.ipV4(), fc.ipV6()).map(ip), { minLength: 1, maxLength: 24 });
 const NAME = fc.string({ minLength: 1, maxLength: 253 });
@@ -68,6 +69,12 @@ const MESSAGES: fc.Arbitrary<UserMessage> = fc.oneof(
     addresses: ADDRESSES,
     node: NAME,
     basis: BASES.map((basis) => ({ ...basis, rule: `${basis.rule}-1` })),
+  }),
+  fc.record({
+    kind: fc.constant("sticky" as const),
+    addresses: ADDRESSES,
+    node: NAME,
+    term: fc.integer({ min: 1, max: 0xffff_ffff }),
   }),
 );
 

@@ -1,8 +1,14 @@
 /** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
 
-import { type LastRun, pastTroublesOf, troublesAtStart } from "../../speaker/run-record.ts";
+import { type LastRun, troublesAtStart } from "../../speaker/run-record.ts";
 import { Speaker } from "../../speaker/speaker.ts";
-import type { PastTrouble, SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
+import {
+  type PastTrouble,
+  pastTroublesOf,
+  type SpeakerNote,
+  type SpeakerPorts,
+  type SpeakerSettings,
+} from "../../speaker/speaker-ports.ts";
 import { electedFields } from "../../speaker/status-view.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
