@@ -270,6 +270,18 @@ const OrphanStatus = Type.Object(
   { ...closed, description: "This node has taken the address because who should lead it does not; absent: it has not" },
 );
 
+const StickyStatus = Type.Object(
+  {
+    isInForce: Type.Boolean({ description: "false: the election rule in force knows no sticky addresses" }),
+    holder: Type.Optional(Type.String({ description: "Who holds it, or held it last; absent: nobody ever did" })),
+    term: Type.Integer({ minimum: 0, description: "Grows by one with every take-over; 0: nobody ever held it" }),
+    insteadOf: Type.Optional(
+      Type.String({ description: "Who would lead if the address were not sticky; absent: the same node" }),
+    ),
+  },
+  { ...closed, description: "An advertisement asks that it stays where it is; absent: none does" },
+);
+
 /** What both documents say of an address. */
 export const addressFields = {
   address: Type.String(),
@@ -280,6 +292,7 @@ export const addressFields = {
   previousLeader: Type.Optional(Type.String()),
   viewsDiffer: Type.Optional(ViewsDiffer),
   orphan: Type.Optional(OrphanStatus),
+  sticky: Type.Optional(StickyStatus),
   requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
   announcementsSent: Type.Optional(
     Type.Integer({ minimum: 0, description: "Unasked-for frames, by this process; absent: none" }),

@@ -197,12 +197,14 @@ export function electedFields(
   const orphan = orphans.taken.get(ip);
   const hasTaken = orphan !== undefined && state?.phase === "leading";
   const leader = hasTaken ? nodeName : elected;
+  const sticky = stickyOf(council, ip);
   return {
     address: ip,
     state: phaseOf(state, leader),
     reason: hasTaken ? "orphan" : reason,
     ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
     since: isoOf(hasTaken ? orphan.sinceMs : sinceMs),
+    ...(sticky === undefined ? {} : { sticky }),
     requestsAnswered: state?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),
     ...(previousLeader === undefined ? {} : { previousLeader }),
@@ -210,6 +212,16 @@ export function electedFields(
     ...(state === undefined || state.announcementsSent === 0 ? {} : { announcementsSent: state.announcementsSent }),
     ...(state?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(state.lastAnnouncementMs) }),
   };
+}
+
+/** Undefined: no advertisement asks for it. */
+function stickyOf(council: Speaker["council"], ip: Ip): AddressStatus["sticky"] {
+  const { holding } = council;
+  if (!holding.isSticky(ip)) return undefined;
+  const sticky = council.decisionOf(ip)?.sticky;
+  if (sticky !== undefined) return { isInForce: true, ...sticky };
+  const known = holding.holderOf(ip);
+  return { isInForce: false, ...(known === undefined ? {} : { holder: known.node }), term: known?.term ?? 0 };
 }
 
 type ViewsDiffer = NonNullable<AddressStatus["viewsDiffer"]>;

@@ -110,6 +110,6 @@ export interface ElectionView {
   readonly ignoresExcludeLabel: boolean;
   /** What the API says against a member's own word for less than 10 s (DESIGN D4); see `observed-nodes.ts`. Absent: everything counts. */
   readonly notYetCounted?: ReadonlyMap<NodeName, ReadonlySet<Contradiction>>;
-  /** Who holds sticky addresses. `Election` is told which of them have changed. Absent: nobody does. */
+  /** Who holds sticky addresses. Of what changes within one map `Election` is told. Absent: nobody does. */
   readonly holders?: HoldersByIp;
 }

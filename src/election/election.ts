@@ -214,6 +214,7 @@ function isSameView(a: ElectionView, b: ElectionView): boolean {
     a.rule === b.rule &&
     a.source === b.source &&
     a.ignoresExcludeLabel === b.ignoresExcludeLabel &&
+    isDeepStrictEqual(a.holders, b.holders) &&
     a.members.length === b.members.length &&
     a.members.every((member, index) => isSameMember(member, b.members[index])) &&
     hasSameValues(a.nodes, b.nodes) &&

@@ -60,7 +60,9 @@ export class Electorate {
 
   /** Whether every group that the other has decided would be decided the same here. */
   agreesWith(other: Electorate): boolean {
-    if (this.view.rule !== other.view.rule || this.#placesAndPrefixes !== other.#placesAndPrefixes) return false;
+    const { rule, holders } = other.view;
+    if (this.view.rule !== rule || this.view.holders !== holders) return false;
+    if (this.#placesAndPrefixes !== other.#placesAndPrefixes) return false;
     for (const { group, verdicts } of other.#examples.values()) if (this.#verdictsOn(group) !== verdicts) return false;
     return true;
   }

@@ -18,7 +18,8 @@ export function formatAddress(document: AddressDocument): string {
 }
 
 function formatHead(document: AddressDocument): string {
-  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer, orphan } = document;
+  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer, orphan, sticky } =
+    document;
   const before = previousLeader === undefined ? "" : `, before that ${previousLeader}`;
   const announced = lastAnnouncement === undefined ? "" : `, last announced ${formatAge(lastAnnouncement, at)} ago`;
   const facts = [
@@ -29,12 +30,25 @@ function formatHead(document: AddressDocument): string {
       ? []
       : [["orphan", `${orphan.leader} is elected, and says ${foreignReasonText(orphan.reason)}`]]),
     ...(viewsDiffer === undefined ? [] : [["views", `differ: ${differingViewsSentence(viewsDiffer)}`]]),
+    ...(sticky === undefined ? [] : [["sticky", stickySentence(sticky, leader, document.rule)]]),
     ["rule", document.rule],
     ...(group === undefined ? [] : [["group", `${group.key}: ${group.addresses.join(", ")}`]]),
     ["here", `${document.node} is ${document.state}, ${document.requestsAnswered} requests answered${announced}`],
     ...(links.length === 0 ? [] : [["links", links.join(", ")]]),
   ];
   return facts.map(([name = "", text = ""]) => `${name.padEnd(9)}${printable(text)}\n`).join("");
+}
+
+function stickySentence(
+  { isInForce, holder, term, insteadOf }: NonNullable<AddressDocument["sticky"]>,
+  leader: string | undefined,
+  rule: string,
+): string {
+  if (!isInForce) return `not in force under ${rule}`;
+  if (holder === undefined) return "nobody has held it yet";
+  if (leader === undefined) return `${holder} held it last, in term ${term}`;
+  if (insteadOf === undefined) return `${holder} holds it, term ${term}`;
+  return `${holder} keeps it: sticky since term ${term}, ${insteadOf} would come first otherwise`;
 }
 
 function formatServices({ services }: AddressDocument): string {

@@ -45,7 +45,14 @@ describe("decide, against the oracle", () => {
       }),
       { numRuns: 300 },
     );
-    for (const reason of ["best-tier", "sticky", "preferred-node", "ready-endpoint", "lowest-hash", "not-common-to-group"]) {
+    for (const reason of [
+      "best-tier",
+      "sticky",
+      "preferred-node",
+      "ready-endpoint",
+      "lowest-hash",
+      "not-common-to-group",
+    ]) {
       expect([...reached], "a run that never reached a reason proves nothing about it").to.include(reason);
     }
   });

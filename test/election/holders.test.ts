@@ -19,7 +19,11 @@ function bookOf(...heard: readonly HolderRecord[]): HolderBook {
 describe("HolderBook", () => {
   for (const { name, heard, holder } of [
     { name: "the higher term", heard: [by("n1", 1), by("n2", 2)], holder: { node: "n2", term: 2 } },
-    { name: "the higher term, whatever comes last", heard: [by("n2", 2), by("n1", 1)], holder: { node: "n2", term: 2 } },
+    {
+      name: "the higher term, whatever comes last",
+      heard: [by("n2", 2), by("n1", 1)],
+      holder: { node: "n2", term: 2 },
+    },
     { name: "of equal terms the lower name", heard: [by("n2", 2), by("n1", 2)], holder: { node: "n1", term: 2 } },
     { name: "a later term of the same node", heard: [by("n1", 1), by("n1", 3)], holder: { node: "n1", term: 3 } },
   ]) {
@@ -43,7 +47,9 @@ describe("HolderBook", () => {
         const told = [...bookOf(...other).byIp].flatMap(([address, held]) =>
           held.map(({ node, term }) => by(node, term, address)),
         );
-        expect([...bookOf(...one, ...told).byIp].toSorted()).to.deep.equal([...bookOf(...one, ...other).byIp].toSorted());
+        expect([...bookOf(...one, ...told).byIp].toSorted()).to.deep.equal(
+          [...bookOf(...one, ...other).byIp].toSorted(),
+        );
       }),
     );
   });

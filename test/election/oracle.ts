@@ -56,7 +56,11 @@ export function oracle(group: AddressGroup, view: ElectionView): Verdict {
 }
 
 /** DESIGN D4: of those in the best tier, whoever held a sticky group last keeps it. */
-function keepHolder(group: AddressGroup, view: ElectionView, rows: { node: string; rank: (number | string)[] }[]): void {
+function keepHolder(
+  group: AddressGroup,
+  view: ElectionView,
+  rows: { node: string; rank: (number | string)[] }[],
+): void {
   if (!group.services.some(({ advertisements }) => advertisements.some((ad) => ad.isSticky))) return;
   const bestTier = rows[0]?.rank[0];
   let keeper: { node: string; term: number } | undefined;

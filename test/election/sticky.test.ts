@@ -190,7 +190,11 @@ describe("Election", () => {
     election.advance([groupOf(), other], facts, 1_000);
     const before = election.decisions;
     election.holdersChanged(book.take([{ addresses: [ADDRESS], node: LAST, term: 1 }], () => true, 0));
-    election.advance(election.decisions.map(({ group }) => group), facts, 1_000);
+    election.advance(
+      election.decisions.map(({ group }) => group),
+      facts,
+      1_000,
+    );
     expect(election.decisions[1]).to.equal(before[1]);
     expect(election.decisions[0]?.leader).to.equal(LAST);
   });

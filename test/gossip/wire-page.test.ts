@@ -3,10 +3,18 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect } from "chai";
 import { hexOf } from "../../src/base/bytes.ts";
+import { HolderBook } from "../../src/election/holders.ts";
 import type { NodeWord } from "../../src/election/word.ts";
 import { decodeHeldAs, encodeHeldAs } from "../../src/gossip/ack-payload.ts";
+import { HolderSectionReader, HolderSectionWriter } from "../../src/gossip/holder-section.ts";
+import { decodePastWords, encodePastWords, type PastWord } from "../../src/gossip/past-words.ts";
 import type { HeldAs } from "../../src/gossip/swim-event.ts";
-import { decodeUserMessages, encodeUserMessages, type UserMessage } from "../../src/gossip/user-message.ts";
+import {
+  decodeUserMessages,
+  encodeUserMessages,
+  type StickyMessage,
+  type UserMessage,
+} from "../../src/gossip/user-message.ts";
 import { decodeUserState, encodeUserState } from "../../src/gossip/user-state.ts";
 import { decodeWord, encodeWord } from "../../src/gossip/word.ts";
 import { atOffset, hex } from "./recorded.ts";
@@ -39,6 +47,23 @@ describe("docs/wire.md", () => {
     const sections = (meaning as { kind: number; bytes: string }[]).map((one) => ({ ...one, bytes: hex(one.bytes) }));
     expect(decodeUserState(bytes)).to.deep.equal({ ok: true, value: sections });
     expect(hexOf(encodeUserState(sections.toReversed()))).to.equal(hexOf(bytes));
+  });
+
+  it("says what its section about holders is", () => {
+    const { bytes, meaning } = block("holder-section");
+    const messages = meaning as StickyMessage[];
+    expect(new HolderSectionReader(bytes).read(100)).to.deep.equal(messages);
+    const book = new HolderBook();
+    book.take(messages, () => true, 0);
+    expect(hexOf(new HolderSectionWriter(book.byIp, () => true).go(100) ?? bytes.subarray(0, 0))).to.equal(
+      hexOf(bytes),
+    );
+  });
+
+  it("says what its section about past words is", () => {
+    const { bytes, meaning } = block("past-words");
+    expect(decodePastWords(bytes)).to.deep.equal(meaning);
+    expect(hexOf(encodePastWords(meaning as PastWord[]))).to.equal(hexOf(bytes));
   });
 
   it("says what the payload of an ack is", () => {

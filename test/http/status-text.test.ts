@@ -252,6 +252,31 @@ describe("formatAddress", () => {
     );
   });
 
+  for (const { sticky, says, leader = "n2", rule = "arpeggio-1" } of [
+    {
+      sticky: { isInForce: true, holder: "n2", term: 4, insteadOf: "n1" },
+      says: "n2 keeps it: sticky since term 4, n1 would come first otherwise",
+    },
+    { sticky: { isInForce: true, holder: "n2", term: 4 }, says: "n2 holds it, term 4" },
+    { sticky: { isInForce: true, term: 0 }, leader: "", says: "nobody has held it yet" },
+    {
+      sticky: { isInForce: true, holder: "n2", term: 4 },
+      leader: "",
+      says: "n2 held it last, in term 4",
+    },
+    {
+      sticky: { isInForce: false, holder: "n2", term: 4 },
+      rule: "metallb-1",
+      says: "not in force under metallb-1",
+    },
+  ] as const) {
+    it(`says of a sticky address: ${says}`, () => {
+      const { leader: _, ...rest } = ADDRESS;
+      const text = formatAddress({ ...rest, ...(leader === "" ? {} : { leader }), rule, sticky });
+      expect(text).to.contain(`\nsticky   ${says}\n`);
+    });
+  }
+
   it("has a sentence of its own for every reason", () => {
     const texts = [...new Set([...ADDRESS_REASONS, ...TIER_REASONS])].map(reasonText);
     expect(new Set(texts).size).to.equal(texts.length);

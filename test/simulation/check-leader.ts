@@ -2,6 +2,7 @@
 import { derive } from "../../src/desired/derive.ts";
 import type { ClusterSnapshot, NodeFacts } from "../../src/desired/snapshot.ts";
 import type { MemberView } from "../../src/election/decision.ts";
+import type { HoldersByIp } from "../../src/election/holders.ts";
 import type { NodeWord, WordFlag } from "../../src/election/word.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { prefixHolds } from "../../src/net/prefix.ts";
@@ -85,16 +86,24 @@ export class LeaderChecker implements Witness {
     const nowMs = this.#rules.nowMs();
     if (this.#known?.atMs === nowMs && this.#snapshot === snapshot) return this.#known.verdicts.get(ip);
     const members = this.#rules.machines.flatMap((machine) => memberOf(machine, snapshot) ?? []);
-    const truth = JSON.stringify(members);
+    // Settled, all of them remember the same (invariant 16).
+    const holders = this.#rules.machines
+      .find(({ isAwake, tenant }) => isAwake && tenant !== undefined)
+      ?.tenant?.view().holders;
+    const truth = JSON.stringify([members, [...(holders ?? [])]]);
     if (this.#known?.truth !== truth || this.#snapshot !== snapshot) {
       this.#snapshot = snapshot;
-      this.#known = { atMs: nowMs, truth, verdicts: verdictsOf(snapshot, members) };
+      this.#known = { atMs: nowMs, truth, verdicts: verdictsOf(snapshot, members, holders) };
     } else this.#known = { ...this.#known, atMs: nowMs };
     return this.#known.verdicts.get(ip);
   }
 }
 
-function verdictsOf(snapshot: ClusterSnapshot, members: readonly MemberView[]): ReadonlyMap<Ip, Verdict> {
+function verdictsOf(
+  snapshot: ClusterSnapshot,
+  members: readonly MemberView[],
+  holders: HoldersByIp | undefined,
+): ReadonlyMap<Ip, Verdict> {
   const { groups } = derive(snapshot, { loadBalancerClass: "", checksAdmission: true });
   const verdicts = new Map<Ip, Verdict>();
   const view = {
@@ -103,6 +112,7 @@ function verdictsOf(snapshot: ClusterSnapshot, members: readonly MemberView[]): 
     members,
     nodes: snapshot.nodes,
     ignoresExcludeLabel: false,
+    ...(holders === undefined ? {} : { holders }),
   } as const;
   for (const group of groups) {
     const verdict = oracle(group, view);

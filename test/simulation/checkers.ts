@@ -12,6 +12,7 @@ import { PlannedMoveChecker } from "./check-planned.ts";
 import { RateChecker } from "./check-rates.ts";
 import { SilenceChecker } from "./check-silence.ts";
 import { SteadyChecker } from "./check-steady.ts";
+import { StickyChecker } from "./check-sticky.ts";
 import { TruthChecker } from "./check-truth.ts";
 import { UnitChecker } from "./check-units.ts";
 import { VerdictChecker } from "./check-verdicts.ts";
@@ -101,6 +102,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     new TruthChecker({ machines, addresses: new Set(world.addresses), isSettled }, findings),
     new UnitChecker({ machines, snapshot: () => world.snapshot }, findings),
   );
+  if (scenario.limits.hasSticky === true) world.witnesses.push(new StickyChecker({ machines, isSettled }, findings));
   if (scenario.isPlannedOnly) world.witnesses.push(planned);
   if (judges === 9) {
     const rules = { machines: world.machines, connectedFromMs: () => world.calm.connectedFromMs() };

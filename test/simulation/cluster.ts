@@ -7,7 +7,7 @@ import type {
   PoolFacts,
   ServiceFacts,
 } from "../../src/desired/snapshot.ts";
-import type { Ip } from "../../src/net/ip.ts";
+import { familyOf, type Ip } from "../../src/net/ip.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 import { node as nodeFacts } from "../desired/facts.ts";
 
@@ -21,6 +21,8 @@ export interface ServicePlan {
   readonly isShared: boolean;
   /** Nodes with a ready endpoint. */
   readonly endpoints: readonly string[];
+  /** Its addresses are of a pool whose advertisement is sticky. */
+  readonly isSticky?: boolean;
 }
 
 export interface ClusterPlan {
@@ -35,7 +37,8 @@ export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
     const prefix = parsePrefix(text);
     return prefix === undefined ? [] : [rangeOfPrefix(prefix)];
   });
-  const pool: PoolFacts = { name: "pool", createdAt: "", labels: {}, ranges };
+  const pool: PoolFacts = { name: "pool", createdAt: "2026-01-01T00:00:00Z", labels: {}, ranges };
+  const sticky = plan.services.flatMap(({ isSticky, addresses }) => (isSticky === true ? addresses : []));
   const advertisement: AdvertisementFacts = {
     name: "advertisement",
     poolNames: [],
@@ -47,13 +50,24 @@ export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
   };
   return {
     source: "kubernetes",
-    pools: new Map([[pool.name, pool]]),
-    advertisements: new Map([[advertisement.name, advertisement]]),
+    // Of two pools the older one has an address.
+    pools: new Map([[pool.name, pool], ...(sticky.length === 0 ? [] : [["sticky", stickyPool(sticky)] as const])]),
+    advertisements: new Map([
+      [advertisement.name, advertisement],
+      ...(sticky.length === 0
+        ? []
+        : [["sticky", { ...advertisement, name: "sticky", poolNames: ["sticky"], isSticky: true } as const] as const]),
+    ]),
     services: new Map(plan.services.map((service, order) => [`default/${service.name}`, serviceFacts(service, order)])),
     endpointSlices: new Map(plan.services.map((service) => [`default/${service.name}-1`, sliceFacts(service)])),
     nodes: new Map(plan.nodes.map((name) => [name, nodeFacts(name)])),
     namespaces: new Map(),
   };
+}
+
+function stickyPool(addresses: readonly Ip[]): PoolFacts {
+  const ranges = addresses.flatMap((ip) => parsePrefix(`${ip}/${familyOf(ip) === 4 ? 32 : 128}`) ?? []);
+  return { name: "sticky", createdAt: "", labels: {}, ranges: ranges.map(rangeOfPrefix) };
 }
 
 function serviceFacts(service: ServicePlan, order: number): ServiceFacts {

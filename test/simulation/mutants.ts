@@ -11,6 +11,7 @@ import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { MESSAGE_MUTANTS } from "./mutants-messages.ts";
 import { RULE_MUTANTS } from "./mutants-rules.ts";
+import { STICKY_MUTANTS } from "./mutants-sticky.ts";
 import { VIEW_MUTANTS } from "./mutants-views.ts";
 import { claimsIn } from "./user-messages.ts";
 
@@ -237,5 +238,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...FAILOVER_MUTANTS,
   ...MESSAGE_MUTANTS,
   ...RULE_MUTANTS,
+  ...STICKY_MUTANTS,
   ...VIEW_MUTANTS,
 ];

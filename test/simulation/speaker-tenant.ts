@@ -196,6 +196,7 @@ class SpeakerTenant implements Tenant {
       rule: council.rule.rule,
       members,
       decisions: council.decisions.map(heldDecision),
+      holders: council.holding.byIp,
       taken: [...orphans.taken.keys()],
       contested: this.#contested(),
       inputs: this.#inputs(members),
@@ -226,11 +227,12 @@ class SpeakerTenant implements Tenant {
       this.#isRipening(this.#snapshot, members)
     )
       return undefined;
-    const { rule, derived, isDeciding } = this.#speaker.council;
+    const { rule, derived, isDeciding, holding } = this.#speaker.council;
     if (isDeciding) return undefined;
     // Each observer waits for an answer of its own from whoever was dead.
     const proven = members.filter(({ name }) => this.#speaker.gossip?.unproven.has(name) !== true);
-    return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived)].join(",");
+    const held = JSON.stringify([...holding.byIp].toSorted());
+    return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived), held].join(",");
   }
 
   #isRipening({ nodes }: ClusterSnapshot, members: TenantView["members"]): boolean {
@@ -279,13 +281,14 @@ const TEXTS = new WeakMap<Uint8Array, string>();
 function heldDecision(decision: Decision): HeldDecision {
   const known = HELD.get(decision);
   if (known !== undefined) return known;
-  const { group, candidates, refusals, leader, second, reason } = decision;
-  const whole = { key: group.key, addresses: group.addresses, candidates, refusals, leader, second, reason };
+  const { group, candidates, refusals, leader, second, reason, sticky } = decision;
+  const whole = { key: group.key, addresses: group.addresses, candidates, refusals, leader, second, reason, sticky };
   const held = {
     key: group.key,
     addresses: group.addresses,
     leader,
     reason,
+    isSticky: sticky !== undefined,
     candidates: candidates.map(({ node }) => node),
     tiers: candidates.map(({ node, tier }) => ({ node, tier })),
     whole: JSON.stringify(whole),

@@ -2,6 +2,7 @@
 import type { Clock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import type { HoldersByIp } from "../../src/election/holders.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
@@ -14,6 +15,7 @@ export interface HeldDecision {
   readonly addresses: readonly Ip[];
   readonly leader: string | undefined;
   readonly reason: string;
+  readonly isSticky: boolean;
   /** Best first. */
   readonly candidates: readonly string[];
   readonly tiers: readonly { readonly node: string; readonly tier: number }[];
@@ -50,6 +52,8 @@ export interface TenantView extends OwnFlags {
   readonly rule: string;
   readonly members: readonly HeldMember[];
   readonly decisions: readonly HeldDecision[];
+  /** Who holds sticky addresses, best first. */
+  readonly holders: HoldersByIp;
   /** Addresses that it has taken though another is elected, and those that it is silent for though it is elected (DESIGN D9). */
   readonly taken: readonly Ip[];
   readonly contested: readonly Ip[];

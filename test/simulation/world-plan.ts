@@ -28,6 +28,8 @@ export interface PlanLimits {
   readonly nodes: readonly number[];
   readonly services: readonly number[];
   readonly closeLookMs: number;
+  /** Some Services' addresses are sticky. */
+  readonly hasSticky?: boolean;
 }
 
 /** Segment n has the prefixes 10.n.0.0/16-like ones of the documentation ranges; pools lie in the first. */
@@ -42,7 +44,12 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
     name: `segment${index}`,
     snoopsMld: random.below(2) === 0,
   }));
-  const services = drawServices(pick(limits.services, random), segments.length, nodes, random);
+  const drawn = drawServices(pick(limits.services, random), segments.length, nodes, random);
+  // Sharers have one address, and are sticky together.
+  const services =
+    limits.hasSticky === true
+      ? drawn.map((service, index) => ({ ...service, isSticky: !service.isShared && index % 4 !== 3 }))
+      : drawn;
   const pools = SEGMENT_PREFIXES.slice(0, segments.length).flat();
   const snapshot = initialSnapshot({ nodes, services, pools });
   const ratesPpm = nodes.map(() => random.below(401) - 200);

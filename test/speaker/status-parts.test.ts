@@ -4,6 +4,7 @@ import type { Leadership } from "../../speaker/leadership.ts";
 import type { Speaker } from "../../speaker/speaker.ts";
 import { addressParts, type StatusContext } from "../../speaker/status-view.ts";
 import type { Decision } from "../../src/election/decision.ts";
+import type { Holder } from "../../src/election/holders.ts";
 import { compareIps, type Ip } from "../../src/net/ip.ts";
 
 const CONTEXT: StatusContext = {
@@ -26,11 +27,17 @@ function groupOf(number: number): Decision["group"] {
 }
 
 /** What `addressParts` looks at of a speaker that leads nothing. */
-function speakerOf(groups: readonly Decision["group"][], refused: readonly unknown[] = []): Speaker {
+function speakerOf(
+  groups: readonly Decision["group"][],
+  refused: readonly unknown[] = [],
+  { sticky, held }: { readonly sticky?: Decision["sticky"]; readonly held?: Holder } = {},
+): Speaker {
   const led: Leadership = { leader: "n2", reason: "lowest-hash", sinceMs: 0 };
   const leadership = new Map(groups.flatMap(({ addresses }) => addresses.map((ip) => [ip, led])));
   const decisions = groups.map((group) => ({ group, leader: "n2" }));
-  const council = { decisions, leadership, derived: { groups, refused } };
+  const holding = { isSticky: () => sticky !== undefined || held !== undefined, holderOf: () => held };
+  const decisionOf = () => ({ sticky });
+  const council = { decisions, leadership, derived: { groups, refused }, holding, decisionOf };
   return { council, announcer: { addressState: () => undefined }, orphans: { taken: new Map() } } as unknown as Speaker;
 }
 
@@ -56,6 +63,25 @@ describe("addresses of /status", () => {
     expect(all[0]).to.include({ address: "192.0.2.9", state: "nobody", reason: "no-pool" });
     expect(all.find(({ address }) => address === taken)?.services).to.deep.equal(["default/s1"]);
   });
+
+  for (const { name, of, says } of [
+    { name: "not sticky", of: {}, says: undefined },
+    {
+      name: "kept where they are",
+      of: { sticky: { holder: "n2", term: 4, insteadOf: "n1" } },
+      says: { isInForce: true, holder: "n2", term: 4, insteadOf: "n1" },
+    },
+    {
+      name: "sticky under a rule that knows no such thing",
+      of: { held: { node: "n3", term: 2 } },
+      says: { isInForce: false, holder: "n3", term: 2 },
+    },
+  ]) {
+    it(`say that they are ${name}`, () => {
+      const [parts] = [...addressParts(speakerOf([groupOf(1)], [], of), CONTEXT)];
+      expect(parts?.map(({ sticky }) => sticky)).to.deep.equal([says, says]);
+    });
+  }
 
   it("are none where there are none", () => {
     expect([...addressParts(speakerOf([]), CONTEXT)]).to.deep.equal([]);
