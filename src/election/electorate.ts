@@ -1,4 +1,5 @@
 /** How the members of one view decide any group (DESIGN D3, D5). Pure, but for the rank memory. */
+import { isDeepStrictEqual } from "node:util";
 import type { AddressGroup } from "../desired/group.ts";
 import { policyOf } from "../desired/policy.ts";
 import { compareText } from "../desired/text-order.ts";
@@ -61,7 +62,7 @@ export class Electorate {
   /** Whether every group that the other has decided would be decided the same here. */
   agreesWith(other: Electorate): boolean {
     const { rule, holders } = other.view;
-    if (this.view.rule !== rule || this.view.holders !== holders) return false;
+    if (this.view.rule !== rule || !isDeepStrictEqual(this.view.holders, holders)) return false;
     if (this.#placesAndPrefixes !== other.#placesAndPrefixes) return false;
     for (const { group, verdicts } of other.#examples.values()) if (this.#verdictsOn(group) !== verdicts) return false;
     return true;

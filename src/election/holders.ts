@@ -113,6 +113,6 @@ function joined(known: Holders, more: Holders, kept: number): Holders {
   const news = more.filter(({ node, term }) => (known.find((holder) => holder.node === node)?.term ?? 0) < term);
   if (news.length === 0) return known;
   const others = known.filter(({ node }) => !news.some((holder) => holder.node === node));
-  const all = [...others, ...news].sort((a, b) => b.term - a.term || compareText(a.node, b.node)).slice(0, kept);
+  const all = [...others, ...news].toSorted((a, b) => b.term - a.term || compareText(a.node, b.node)).slice(0, kept);
   return isSameHolders(known, all) ? known : all;
 }

@@ -278,3 +278,42 @@ describe("standing: other flags", () => {
     expect(flagsAfter([...FOUNDED, [1, { kind: "leave" }]], 1)).to.deep.equal(["ready", "leaving"]);
   });
 });
+
+describe("standing: what peers remember", () => {
+  const run3 = { restarts: 2, refutes: 0, ageSeconds: 30, hasLeft: false };
+  const JOINS: readonly Step[] = [...OPENED, [0, { kind: "join-begun", knownPeers: 1 }]];
+
+  it("counts the restarts before this one and this one, and damps", () => {
+    const steps: readonly Step[] = [...JOINS, [10, { kind: "remembered", run: run3 }], [10, { kind: "join-done" }]];
+    const state = run(steps, { isFirstRun: true });
+    expect(state.troubles.map(({ kind }) => kind)).to.deep.equal(["restart", "restart", "restart"]);
+    expect(flagsOf(state, 20)).to.include("damped");
+  });
+
+  it("counts no restart after a goodbye", () => {
+    const state = run([...JOINS, [10, { kind: "remembered", run: { ...run3, hasLeft: true } }]], { isFirstRun: true });
+    expect(state.troubles).to.have.length(2);
+    expect(flagsOf(state, 20)).not.to.include("damped");
+  });
+
+  for (const { name, steps, options } of [
+    { name: "of a node with a record of its own", steps: JOINS, options: {} },
+    { name: "once it is ready: that is itself", steps: FOUNDED, options: { isFirstRun: true } },
+    {
+      name: "a second time",
+      steps: [...JOINS, [5, { kind: "remembered", run: { ...run3, restarts: 0 } }] as Step],
+      options: { isFirstRun: true },
+    },
+  ]) {
+    it(`does not count ${name}`, () => {
+      const before = run(steps, options);
+      expect(stand(before, { kind: "remembered", run: run3 }, 10).troubles).to.equal(before.troubles);
+    });
+  }
+
+  it("is bounded, whatever a peer says", () => {
+    const run255 = { restarts: 255, refutes: 255, ageSeconds: 0, hasLeft: false };
+    const state = run([...JOINS, [10, { kind: "remembered", run: run255 }]], { isFirstRun: true });
+    expect(state.troubles).to.have.length(16);
+  });
+});

@@ -31,7 +31,7 @@ describe("the section about holders", () => {
     fc.assert(
       fc.property(records, fc.integer({ min: 1, max: 30 }), (heard, atOnce) => {
         const book = bookOf(heard);
-        expect([...throughSection(book, atOnce).byIp].toSorted()).to.deep.equal([...book.byIp].toSorted());
+        expect(new Map(throughSection(book, atOnce).byIp)).to.deep.equal(new Map(book.byIp));
       }),
     );
   });

@@ -15,6 +15,7 @@ import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
+import { compareText } from "../../src/desired/text-order.ts";
 import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import { flagsOf } from "../../src/election/standing.ts";
@@ -231,7 +232,7 @@ class SpeakerTenant implements Tenant {
     if (isDeciding) return undefined;
     // Each observer waits for an answer of its own from whoever was dead.
     const proven = members.filter(({ name }) => this.#speaker.gossip?.unproven.has(name) !== true);
-    const held = JSON.stringify([...holding.byIp].toSorted());
+    const held = JSON.stringify([...holding.byIp].toSorted(([a], [b]) => compareText(a, b)));
     return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived), held].join(",");
   }
 

@@ -96,6 +96,14 @@ describe("dutiesOf", () => {
     });
   });
 
+  it("claims what is sticky in its term, and what it stands in for in a lower one, so that the leader comes before it", () => {
+    const sticky = { ...decision(["n1", "n2"]), sticky: { holder: "n1", term: 4 } };
+    expect(dutiesOf([sticky], view())[0]?.basis.term).to.equal(4);
+    const other = { ...decision(["n2", "n1"]), sticky: { holder: "n2", term: 4 } };
+    const taken = dutiesOf([other], view({ orphans: new Map([[V4, "n2"]]) }));
+    expect(taken.map(({ role, basis }) => [role, basis.term])).to.deep.include(["lead", 3]);
+  });
+
   it("claims nothing from a Go member, which reads no claims", () => {
     const duties = dutiesOf([decision(["n1"])], view({ leadership: ledBefore("metallb") }));
     expect(duties[0]).not.to.have.property("previousLeader");

@@ -52,6 +52,16 @@ describe("RunRecord", () => {
     expect(troublesAt(NOW_MS, inner)).to.deep.equal([]);
   });
 
+  it("knows whether there was a run before, and takes what peers remember of it", () => {
+    const first = new RunRecord(folder, NOW_MS);
+    expect(first.isFirstRun).to.equal(true);
+    first.remember([{ kind: "restart", ageMs: 30_000 }], NOW_MS + 500);
+    const second = new RunRecord(folder, NOW_MS + 1_000);
+    expect(second.isFirstRun).to.equal(false);
+    expect(second.pastTroubles(NOW_MS + 1_000)).to.deep.equal([{ kind: "restart", ageMs: 30_500 }, RESTART]);
+    expect(new RunRecord(undefined, NOW_MS).isFirstRun).to.equal(true);
+  });
+
   it("remembers nothing without a cache folder", () => {
     new RunRecord(undefined, NOW_MS).addRefutedDeath(NOW_MS);
     expect(troublesAt(NOW_MS, undefined)).to.deep.equal([]);
