@@ -27,15 +27,22 @@ export class HolderSectionWriter {
     this.#isTold = isTold;
   }
 
-  /** Takes so many addresses; the section when all are in it, or when it is full. */
+  /** Takes so many addresses, or writes them; the section when all are in it, or when it is full. */
   go(addresses: number): Uint8Array | undefined {
-    for (let left = addresses; left > 0 && !this.#isFull; left--) {
+    let left = addresses;
+    for (; left > 0 && !this.#isFull; left--) {
       const { value, done } = this.#holders.next();
-      if (done === true) return this.#finish();
+      if (done === true) break;
       const [ip, held] = value;
       if (this.#isTold(ip)) for (const { node, term } of held) this.#put(ip, node, term);
     }
-    return this.#isFull ? this.#finish() : undefined;
+    for (const [key, batch] of this.#batches) {
+      if (left <= 0 || this.#isFull) break;
+      left -= batch.addresses.length;
+      this.#batches.delete(key);
+      this.#write(batch);
+    }
+    return this.#isFull || (left > 0 && this.#batches.size === 0) ? this.#writer.finish() : undefined;
   }
 
   #put(ip: Ip, node: string, term: number): void {
@@ -53,12 +60,6 @@ export class HolderSectionWriter {
     const entry = encodeEntries([{ kind: "sticky", ...record }], left);
     this.#isFull = entry.length === 0;
     this.#writer.bytes(entry);
-  }
-
-  #finish(): Uint8Array {
-    for (const batch of this.#batches.values()) if (!this.#isFull) this.#write(batch);
-    this.#batches.clear();
-    return this.#writer.finish();
   }
 }
 
