@@ -77,7 +77,8 @@ export type AddressReason = (typeof ADDRESS_REASONS)[number];
 
 /**
  * Why a node does not lead an address that others take it for the leader of, as it says itself. no-link: it is the leader, and has no
- * link to answer on. silent: it says nothing, and nor does the address.
+ * link to answer on. no-lease: it is the leader of a strict address, and most of the expected speakers do not grant it. silent: it says
+ * nothing, and nor does the address.
  */
 export const LEAD_REASONS = [
   ...DECISION_REASONS,
@@ -85,6 +86,7 @@ export const LEAD_REASONS = [
   "unknown-address",
   "views-differ",
   "no-link",
+  "no-lease",
   "silent",
 ] as const;
 export type LeadReason = (typeof LEAD_REASONS)[number];
@@ -93,11 +95,13 @@ export type LeadReason = (typeof LEAD_REASONS)[number];
  * What this node does for an address. leading: answers, and is the leader. handing-over: lost a planned election and
  * answers until the new leader is known to. watching: second in rank. follower: another node leads. nobody: no node does.
  * no-link: is the leader, and has no link to answer on. views-differ: is the leader in its own eyes, and silent, because another node
- * is so in its eyes with a better claim.
+ * is so in its eyes with a better claim. no-lease: is the leader of a strict address, and silent, because most of the expected speakers
+ * do not grant it.
  */
 export const ADDRESS_STATES = [
   "leading",
   "no-link",
+  "no-lease",
   "handing-over",
   "watching",
   "follower",

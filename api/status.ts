@@ -282,6 +282,33 @@ const StickyStatus = Type.Object(
   { ...closed, description: "An advertisement asks that it stays where it is; absent: none does" },
 );
 
+const StrictStatus = Type.Object(
+  {
+    isInForce: Type.Boolean({
+      description: "False: answered like any other address, under the rule of MetalLB's speakers or without gossip",
+    }),
+    expected: Type.Optional(
+      Type.Integer({ minimum: 0, description: "Speakers that are expected; absent: not known yet" }),
+    ),
+    needed: Type.Optional(Type.Integer({ minimum: 1, description: "So many have to grant it" })),
+    lease: Type.Optional(
+      Type.Object(
+        {
+          isHeld: Type.Boolean({ description: "This node may answer" }),
+          until: Type.Optional(
+            Type.String({ format: "date-time", description: "When it ends unless it is renewed; ISO 8601, UTC" }),
+          ),
+          grantedBy: Type.Array(Type.String(), { description: "Speakers that have granted it within the last second" }),
+          heard: Type.Array(Type.String(), { description: "Speakers that have answered within the last second" }),
+          holder: Type.Optional(Type.String({ description: "Another node that this one has granted it to" })),
+        },
+        { ...closed, description: "Absent on a node that does not lead the address" },
+      ),
+    ),
+  },
+  { ...closed, description: "Nobody answers rather than two (arpeggio.dev/uniqueness: strict); absent: not asked for" },
+);
+
 /** What both documents say of an address. */
 export const addressFields = {
   address: Type.String(),
@@ -293,6 +320,7 @@ export const addressFields = {
   viewsDiffer: Type.Optional(ViewsDiffer),
   orphan: Type.Optional(OrphanStatus),
   sticky: Type.Optional(StickyStatus),
+  strict: Type.Optional(StrictStatus),
   requestsAnswered: Type.Integer({ minimum: 0, description: "ARP and Neighbor Discovery requests, by this process" }),
   announcementsSent: Type.Optional(
     Type.Integer({ minimum: 0, description: "Unasked-for frames, by this process; absent: none" }),

@@ -148,6 +148,11 @@ export class Council {
     return this.#snapshot?.source === "kubernetes" ? "api-server" : "none";
   }
 
+  /** Strict addresses can be: others can be asked. */
+  get hasLeases(): boolean {
+    return this.#isGossipOn;
+  }
+
   get derived(): Derived {
     return this.#derived;
   }
@@ -359,6 +364,7 @@ export class Council {
       leadership: this.#leadership.byIp,
       ownLabels: this.ownLabels,
       ours: this.#members.ours,
+      hasLeases: this.hasLeases,
       // Nobody announces before it is ready, whatever the rule says of members.
       isReady: flagsOf(this.#standing, nowMs).includes("ready"),
     };

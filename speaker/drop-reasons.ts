@@ -28,6 +28,7 @@ const PACKET_DROPS: Readonly<Record<ReceiveDrop, true>> = {
   "group-sender": true,
   "not-a-request": true,
   "not-answered-here": true,
+  "no-lease": true,
   "holder-heard": true,
 };
 

@@ -1,6 +1,7 @@
 /** From decisions to what this node does on the wire (DESIGN D8). Pure. */
 import type { Duty, DutyBasis } from "../src/announcer/ports.ts";
 import { isSameList } from "../src/base/same-list.ts";
+import { policyOf } from "../src/desired/policy.ts";
 import { anySelectorMatches, type Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Candidate, Decision } from "../src/election/decision.ts";
@@ -22,6 +23,8 @@ export interface DutyView {
   readonly orphans: ReadonlyMap<Ip, unknown>;
   /** Members with a word of their own, alive or suspect: they send and read claims. The same set while they are the same. */
   readonly ours: ReadonlySet<string>;
+  /** Leases can be asked for: gossip is on. */
+  readonly hasLeases: boolean;
   /** Labels of the own Node: an advertisement that does not select this node names no links for it. */
   readonly ownLabels: Labels;
 }
@@ -37,7 +40,7 @@ interface Prepared {
   readonly incarnation: number;
   readonly ownLabels: Labels;
   /** Undefined when this node is refused. */
-  readonly base: Pick<Duty, "group" | "interfaces" | "basis" | "second"> | undefined;
+  readonly base: Pick<Duty, "group" | "interfaces" | "basis" | "second" | "needsLease"> | undefined;
   /** In the order of the group's addresses; undefined: none yet. */
   readonly duties: (Duty | undefined)[];
 }
@@ -65,7 +68,7 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
   if (base === undefined) return NO_DUTIES;
   const duties: Duty[] = [];
   for (const [place, ip] of group.addresses.entries()) {
-    const role = roleOf(ip, decision, view);
+    const role = roleOf(ip, decision, view, base.needsLease === true);
     if (role === undefined) continue;
     // Whoever may think that it leads what was orphaned is to hear of it.
     const others = role === "lead" && leader !== view.self ? [...view.ours] : undefined;
@@ -97,9 +100,16 @@ export function dutiesOfOne(decision: Decision, view: DutyView, memory: DutyMemo
   return duties.slice();
 }
 
-function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView): Duty["role"] | undefined {
+/** Strict addresses are answered only with a lease; MetalLB's speakers, which rule while one of them is a member, know of none. */
+export function needsLease({ group, rule }: Decision, { hasLeases }: Pick<DutyView, "hasLeases">): boolean {
+  return hasLeases && rule === "arpeggio-1" && policyOf(group).isStrict;
+}
+
+function roleOf(ip: Ip, { leader, second }: Decision, view: DutyView, isLeased: boolean): Duty["role"] | undefined {
   if (leader === view.self && view.saysGoodbye) return view.answering.has(ip) ? "moved" : undefined;
   if (leader === view.self || (leader !== undefined && view.orphans.has(ip))) return "lead";
+  // Of a strict address the next leader gets its lease only when this one has stopped.
+  if (isLeased) return second === view.self ? "second" : undefined;
   if (leader !== undefined && view.answering.has(ip) && !view.wasReplaced) return "moved";
   return second === view.self ? "second" : undefined;
 }
@@ -123,6 +133,7 @@ function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Pr
         interfaces: interfacesOf(decision, ownLabels),
         basis: basisOf(decision, own, view),
         ...(second === undefined ? {} : { second }),
+        ...(needsLease(decision, view) ? { needsLease: true as const } : {}),
       };
   const prepared = { incarnation, ownLabels, base, duties: group.addresses.map(() => undefined) };
   memory.set(decision, prepared);

@@ -15,6 +15,8 @@ export interface OrphanWatchPorts {
   readonly council: Pick<Council, "decisionOf" | "dutyChanged" | "isDeciding">;
   readonly isOurs: (node: string) => boolean;
   readonly stateOf: (ip: Ip) => AddressState | undefined;
+  /** Of a lease that is missing: it comes when nobody else has it; most speakers do not answer; or it is not known yet. */
+  readonly leaseProspect: (ip: Ip) => "in-reach" | "out-of-reach" | "unknown";
   readonly send: (to: string, messages: readonly HandoverMessage[]) => void;
   /** Asks leaders' links for addresses; `held` says that one answered. */
   readonly probe: (asked: OrphanSteps["probe"], nowMs: number) => void;
@@ -52,7 +54,8 @@ export class OrphanWatch {
     if (note.kind === "armed") this.#word.begin(note.ip);
     if (note.kind !== "stopped") return;
     // Whoever claimed it, or was heard for it, has told its own; only the winner of a contest may have others than we.
-    const isKnown = note.cause !== "withdrawn" && this.#ports.stateOf(note.ip)?.contest === undefined;
+    const isFree = note.cause === "withdrawn" || note.cause === "lease-lost";
+    const isKnown = !isFree && this.#ports.stateOf(note.ip)?.contest === undefined;
     this.#word.end(note.ip, isKnown, nowMs);
   }
 
@@ -88,11 +91,17 @@ export class OrphanWatch {
     for (const message of messages) {
       // Whoever lost a contest is told by the announcer that the address is free.
       if (message.kind !== "lead-question" || message.node !== from || message.basis !== undefined) continue;
+      const awaited: Ip[] = [];
       const others: Ip[] = [];
       for (const ip of message.addresses) {
-        if (this.#isLeading(ip)) this.#word.asked(ip, from);
-        else others.push(ip);
+        const isLeading = this.#isLeading(ip);
+        const prospect = isLeading ? "in-reach" : this.#prospectOf(ip);
+        if (prospect === "in-reach") this.#word.asked(ip, from);
+        if (prospect === "out-of-reach") others.push(ip);
+        else if (prospect === "in-reach" && !isLeading) awaited.push(ip);
       }
+      // Strict addresses that this node will lead: nobody else needs to take them.
+      if (awaited.length > 0) this.#sendLead([from], awaited, true, { reason: "" });
       this.#say([from], others);
     }
   }
@@ -128,6 +137,12 @@ export class OrphanWatch {
   #isLeading(ip: Ip): boolean {
     const state = this.#ports.stateOf(ip);
     return state?.phase === "leading" && state.answeredOn.length > 0;
+  }
+
+  /** Of one that waits for no lease: it will not come to be led. */
+  #prospectOf(ip: Ip): ReturnType<OrphanWatchPorts["leaseProspect"]> {
+    const state = this.#ports.stateOf(ip);
+    return state?.phase === "leading" && state.lease === "missing" ? this.#ports.leaseProspect(ip) : "out-of-reach";
   }
 
   #rankOf(ip: Ip): RankedGroup | undefined {
@@ -181,7 +196,9 @@ export class OrphanWatch {
     if (decision === undefined) return { reason: "unknown-address" };
     const { leader, refusals, reason } = decision;
     if (leader === this.#self) {
-      const winner = this.#ports.stateOf(ip)?.contest?.winner.node;
+      const state = this.#ports.stateOf(ip);
+      if (state?.phase === "leading" && state.lease === "missing") return { reason: "no-lease" };
+      const winner = state?.contest?.winner.node;
       return winner === undefined ? { reason: "no-link" } : { reason: "views-differ", leader: winner };
     }
     const refusal = refusals.find(({ node }) => node === this.#self)?.reason;

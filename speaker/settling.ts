@@ -39,9 +39,9 @@ export class Settling {
     return this.#settledMs;
   }
 
-  /** Something is to be settled that was not yet. */
-  get hasNews(): boolean {
-    return this.#hasNews;
+  /** If something is to be settled that was not yet. */
+  settleNews(nowMs: number): void {
+    if (this.#hasNews) this.settle(nowMs);
   }
 
   /** It is settled when the event that brought the news is over. */

@@ -4,7 +4,7 @@ import type { AnnouncerNote } from "../src/announcer/ports.ts";
 import { earliest, isDue } from "../src/base/deadlines.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { isOwnDeath, mayJoin } from "../src/election/standing.ts";
-import { GossipDriver } from "../src/gossip/driver.ts";
+import type { GossipDriver } from "../src/gossip/driver.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import type { SwimNews } from "../src/gossip/swim-event.ts";
 import { decodeUserMessages, encodeUserMessages, ofLeaders, type UserMessage } from "../src/gossip/user-message.ts";
@@ -21,12 +21,14 @@ import { LeaderWatch } from "./leader-watch.ts";
 import { Leaving } from "./leaving.ts";
 import { MemberViews } from "./member-views.ts";
 import { OrphanWatch } from "./orphan-watch.ts";
+import { gossipOf } from "./own-gossip.ts";
 import { OwnLinks } from "./own-links.ts";
 import { Reporting } from "./reporting.ts";
 import { Reunion } from "./reunion.ts";
 import { Settling } from "./settling.ts";
 import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "./speaker-ports.ts";
 import { type Stand, standOf } from "./stand.ts";
+import { StrictWatch } from "./strict-watch.ts";
 import { Takeovers } from "./takeovers.ts";
 import { WordTeller } from "./word-teller.ts";
 
@@ -36,7 +38,7 @@ export class Speaker {
   readonly members: MemberViews;
   readonly council: Council;
   readonly announcer: AnnouncerDriver;
-  readonly #gossip: GossipDriver | undefined;
+  readonly gossip: GossipDriver | undefined;
   readonly #takeovers: Takeovers;
   readonly #links: OwnLinks;
   readonly #reporting: Reporting;
@@ -51,6 +53,7 @@ export class Speaker {
   readonly orphans: OrphanWatch;
   readonly #memory: CommonMemory;
   readonly #alarm: Alarm;
+  readonly strict: StrictWatch;
   #isClosed = false;
 
   constructor(settings: SpeakerSettings, ports: SpeakerPorts, report: (note: SpeakerNote) => void) {
@@ -70,13 +73,14 @@ export class Speaker {
         ports.packets.discardAll();
       },
       unmute: (atMs) => this.announcer.handle({ kind: "unmute" }, atMs),
-      ask: () => askMembers(this.#gossip, this.members, ports.random),
+      ask: () => askMembers(this.gossip, this.members, ports.random),
     });
-    this.#watch = new LeaderWatch(settings.nodeName, this.council, this.members, ports.packets, () => this.#gossip);
+    this.#watch = new LeaderWatch(settings.nodeName, this.council, this.members, ports.packets, () => this.gossip);
     this.orphans = new OrphanWatch(settings.nodeName, {
       council: this.council,
       isOurs: (node) => this.members.isOurs(node),
       stateOf: (ip) => this.announcer.addressState(ip),
+      leaseProspect: (ip) => this.strict.prospectOf(ip, ports.clock.nowMs()),
       send: (to, messages) => this.#sendMessages([to], messages),
       probe: (asked, atMs) => this.#watch.probe(asked, atMs),
     });
@@ -84,34 +88,32 @@ export class Speaker {
       holding: this.council.holding,
       ours: () => this.members.ours,
       send: (to, messages) => this.#sendMessages(to, messages),
-      setUserState: (bytes) => this.#gossip?.command({ kind: "set-user-state", bytes }),
+      setUserState: (bytes) => this.gossip?.command({ kind: "set-user-state", bytes }),
       remember: (past, atMs) => {
         const troubles = this.council.remember(past, atMs);
         if (troubles.length > 0) report({ kind: "remembered", troubles });
       },
     });
-    this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.#gossip?.fast?.lastProofMs(name));
+    this.#takeovers = new Takeovers(settings.nodeName, report, (name) => this.gossip?.fast?.lastProofMs(name));
     this.announcer = new AnnouncerDriver({
       nodeName: settings.nodeName,
       packets: this.#watch.packets,
       groups: ports.groups,
       sendMessages: (to, messages) => this.#sendMessages([to], messages),
       note: (note, atMs) => this.#announcerNote(note, atMs),
+      leaseEndMs: (ip) => this.strict.leases.untilMs(ip),
     });
-    this.#gossip =
-      ports.gossip === undefined
-        ? undefined
-        : new GossipDriver({
-            ...ports,
-            ...ports.gossip,
-            name: settings.nodeName,
-            endpoint: ports.gossip.transport.local,
-            detectsFast: settings.detectsFast,
-            tell: (news, atMs) => this.#gossipNews(news, atMs),
-            settled: (atMs) => {
-              if (this.#settling.hasNews) this.#settling.settle(atMs);
-            },
-          });
+    this.strict = new StrictWatch(settings, this.members, {
+      ...ports,
+      nowMs,
+      gossip: () => this.gossip,
+      announce: (event, atMs) => this.announcer.handle(event, atMs),
+      unreachable: (ip, atMs) => this.orphans.noted({ kind: "stopped", ip, cause: "lease-lost" }, atMs),
+    });
+    this.gossip = gossipOf(settings, ports, {
+      tell: (news, atMs) => this.#gossipNews(news, atMs),
+      settled: (atMs) => this.#settling.settleNews(atMs),
+    });
     this.#settling = new Settling(
       {
         settleOnce: (atMs, budget, asked) => this.#settleOnce(atMs, budget, asked),
@@ -124,12 +126,8 @@ export class Speaker {
     );
   }
 
-  get gossip(): GossipDriver | undefined {
-    return this.#gossip;
-  }
-
   start(): void {
-    this.#gossip?.start();
+    this.gossip?.start();
     this.#arm(this.#enter());
   }
 
@@ -143,6 +141,7 @@ export class Speaker {
   applySnapshot(snapshot: ClusterSnapshot, changed?: ChangedKeys): void {
     const nowMs = this.#enter();
     this.council.applySnapshot(snapshot, this.#answering, nowMs, changed);
+    this.strict.applySnapshot(snapshot, nowMs);
     this.#settling.settle(nowMs);
   }
 
@@ -154,9 +153,9 @@ export class Speaker {
 
   /** `named` counts the peers that the user named, whether their addresses are known or not. */
   setPeers(endpoints: readonly Endpoint[], named = endpoints.length): void {
-    this.#enter();
+    this.strict.setPeers(endpoints, named, this.#enter());
     this.#joining.setPeers(endpoints, named);
-    if (this.#joining.isOpen) this.#gossip?.command({ kind: "known-peers", endpoints });
+    if (this.#joining.isOpen) this.gossip?.command({ kind: "known-peers", endpoints });
   }
 
   packetProblemsChanged(): void {
@@ -183,13 +182,12 @@ export class Speaker {
     const nowMs = this.#enter();
     this.orphans.held(this.#watch.hear(linkIndex, family, frame, vlanTag));
     this.announcer.receive(linkIndex, family, frame, vlanTag, nowMs);
-    const deadlineMs = this.announcer.nextDeadlineMs();
-    if (deadlineMs !== undefined && deadlineMs < this.#alarm.atMs) this.#arm(nowMs);
+    if ((this.announcer.nextDeadlineMs() ?? Number.POSITIVE_INFINITY) < this.#alarm.atMs) this.#arm(nowMs);
   }
 
-  /** A process that is stopped between reading and answering must not answer when it goes on. */
+  /** A process that is stopped between reading and answering must not answer when it goes on, nor when a lease has ended meanwhile. */
   endBatch(): void {
-    this.#enter();
+    if (this.#enter() >= this.strict.leases.earliestEndMs) this.#ports.packets.discardAll();
   }
 
   async close(): Promise<void> {
@@ -197,7 +195,7 @@ export class Speaker {
     this.#settling.close();
     this.#alarm.cancel();
     this.#reporting.close();
-    await this.#gossip?.close();
+    await this.gossip?.close();
   }
 
   #enter(): number {
@@ -208,7 +206,7 @@ export class Speaker {
 
   /** Called within one event of gossip; what the news mean together is settled after it. */
   #gossipNews(news: SwimNews, nowMs: number): void {
-    this.#enter();
+    const readMs = this.#enter();
     if (mayChangeDecision(news)) this.#settling.newsCame();
     switch (news.kind) {
       case "member-changed":
@@ -221,7 +219,7 @@ export class Speaker {
         if (news.verdict === "dead") this.#reunion.refutedDeath();
         return;
       case "ack-view": {
-        const incarnation = this.#gossip?.self.incarnation ?? 0;
+        const incarnation = this.gossip?.self.incarnation ?? 0;
         if (news.held !== undefined && this.fence.hear(news.held, incarnation, nowMs)) this.#settling.newsCame();
         return;
       }
@@ -234,6 +232,7 @@ export class Speaker {
       case "user-message": {
         const { from } = news;
         if (from === undefined) return;
+        this.strict.hear(from, news.payload, readMs);
         const { messages: all } = decodeUserMessages(news.payload);
         if (this.#memory.hear(from, all, nowMs)) this.#settling.newsCame();
         const messages = ofLeaders(all);
@@ -258,8 +257,8 @@ export class Speaker {
   }
 
   #afterReads(callback: () => void): void {
-    if (this.#gossip === undefined) this.#ports.turns.afterReads(callback);
-    else this.#gossip.afterDrain(callback);
+    if (this.gossip === undefined) this.#ports.turns.afterReads(callback);
+    else this.gossip.afterDrain(callback);
   }
 
   /** Level-based: everything is derived anew from what is known now, and only differences reach the wire. */
@@ -270,7 +269,7 @@ export class Speaker {
     this.#openWhenReady(nowMs);
     const wasReplaced = this.#meetMembers(nowMs);
     const { decisions, duties, changes, held, budgetLeft } = this.council.decide({
-      incarnation: this.#gossip?.self.incarnation ?? 1,
+      incarnation: this.gossip?.self.incarnation ?? 1,
       answering: this.#answering,
       orphans: this.orphans.taken,
       wasReplaced,
@@ -306,13 +305,13 @@ export class Speaker {
     this.#joining.open();
     this.#tellWord(nowMs);
     this.council.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
-    this.#gossip?.command({ kind: "known-peers", endpoints: this.#joining.endpoints });
-    this.#gossip?.command({ kind: "open" });
+    this.gossip?.command({ kind: "known-peers", endpoints: this.#joining.endpoints });
+    this.gossip?.command({ kind: "open" });
   }
 
   /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
   #meetMembers(nowMs: number): boolean {
-    this.members.update(this.#gossip?.members() ?? [], this.#gossip?.unproven);
+    this.members.update(this.gossip?.members() ?? [], this.gossip?.unproven);
     this.council.stand({ kind: "members", others: this.members.electorate() }, nowMs);
     this.announcer.handle({ kind: "members", members: this.members.macs() }, nowMs);
     // Before all is read that peers remember of holders, this node would take what others hold.
@@ -323,24 +322,20 @@ export class Speaker {
       if (isOwnDeath(this.council.standing, nowMs)) this.#report({ kind: "refuted-death" });
       this.council.stand({ kind: "refuted-death" }, nowMs);
     }
-    return isReplaced || this.#hasLostMerge(nowMs);
-  }
-
-  /** In a merge the smaller side settles, and stops at once: the greater one has answered all the time. */
-  #hasLostMerge(nowMs: number): boolean {
-    return this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs;
+    // In a merge the smaller side settles, and stops at once: the greater one has answered all the time.
+    return isReplaced || (this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs);
   }
 
   #tellWord(nowMs: number): void {
     // A new word has a higher incarnation: it would refute, unseen, a verdict that the fence is there to learn of.
     const isWorse = nowMs < this.council.standing.settlesUntilMs || this.#leaving.hasBegun;
-    if (this.#gossip === undefined || !this.#joining.isOpen || (this.fence.isMute && !isWorse)) return;
+    if (this.gossip === undefined || !this.#joining.isOpen || (this.fence.isMute && !isWorse)) return;
     const command = this.#wordTeller.tell(this.council.word(nowMs));
-    if (command !== undefined) this.#gossip.command(command);
+    if (command !== undefined) this.gossip.command(command);
   }
 
   #sendMessages(to: readonly string[], messages: readonly UserMessage[]): void {
-    for (const payload of encodeUserMessages(messages)) this.#gossip?.command({ kind: "send-user", to, payload });
+    for (const payload of encodeUserMessages(messages)) this.gossip?.command({ kind: "send-user", to, payload });
   }
 
   #announcerNote(note: AnnouncerNote, nowMs: number): void {
@@ -349,6 +344,7 @@ export class Speaker {
     if (note.kind === "armed" || note.kind === "stopped") this.council.answeringChanged(note.ip);
     this.orphans.noted(note, nowMs);
     if (note.kind === "armed" || note.kind === "stopped") this.#reporting.answeringChanged(note.ip);
+    this.strict.noted(note, nowMs);
     if (note.kind === "first-frame") this.#takeovers.firstFrame(note.ip, nowMs);
   }
 
@@ -356,10 +352,9 @@ export class Speaker {
     if (!this.#leaving.hasBegun) return;
     const handsOver = this.council.handsOver(this.#answering);
     if (this.#leaving.saysGoodbye(this.council.rule.rule, handsOver, nowMs)) {
-      // Who is gone is no candidate any more: the others are elected in the same turn.
-      this.#settling.newsCame();
-      if (this.#gossip === undefined) this.#leaving.goodbyeSaid();
-      else this.#gossip.command({ kind: "leave" });
+      this.#settling.newsCame(); // Who is gone is no candidate any more: the others are elected in the same turn.
+      if (this.gossip === undefined) this.#leaving.goodbyeSaid();
+      else this.gossip.command({ kind: "leave" });
     }
     if (this.#leaving.ends(handsOver, nowMs)) this.#report({ kind: "left" });
   }
@@ -371,6 +366,7 @@ export class Speaker {
       this.fence.deadlineMs,
       this.#leaving.deadlineMs,
       this.#watch.deadlineMs,
+      this.strict.deadlineMs(nowMs),
       ...(this.fence.isMute ? [] : [this.orphans.deadlineMs(), this.#memory.deadlineMs()]),
     ]);
     // The beat: without it a quiet node could not tell a gap from silence.
@@ -378,7 +374,9 @@ export class Speaker {
   }
 
   #arm(nowMs: number): void {
-    if (!this.#isClosed) this.#alarm.set(this.#nextDeadlineMs(nowMs), nowMs);
+    if (this.#isClosed) return;
+    this.strict.settle(nowMs);
+    this.#alarm.set(this.#nextDeadlineMs(nowMs), nowMs);
   }
 
   #tick(): void {

@@ -3,10 +3,14 @@ import type { ADDRESS_STATES } from "../api/reasons.ts";
 import { groundOf } from "../src/announcer/contest.ts";
 import type { AddressState, Contest } from "../src/announcer/ports.ts";
 import type { RefusedService } from "../src/desired/group.ts";
+import { policyOf } from "../src/desired/policy.ts";
+import type { Decision } from "../src/election/decision.ts";
+import type { LeaseReport } from "../src/election/strict/strict-leases.ts";
 import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { familyOf, type Ip } from "../src/net/ip.ts";
 import { formatPrefix } from "../src/net/prefix.ts";
+import { needsLease } from "./duties.ts";
 import { segmentProblems } from "./shared-segments.ts";
 import type { Speaker } from "./speaker.ts";
 import type { AddressStatus, WireStatus, WireStatusHead } from "./thread-messages.ts";
@@ -186,11 +190,12 @@ export function refusedByIp(
 }
 
 export function electedFields(
-  { council, announcer, orphans }: Speaker,
+  { council, announcer, orphans, strict }: Speaker,
   ip: Ip,
-  { isoOf, nodeName }: StatusContext,
+  { isoOf, nodeName, nowMs }: StatusContext,
 ): AddressFields | undefined {
   const leadership = council.leadership.get(ip);
+  const decision = council.decisionOf(ip);
   const state = announcer.addressState(ip);
   if (leadership === undefined) return undefined;
   const { leader: elected, previousLeader, reason, sinceMs } = leadership;
@@ -203,6 +208,9 @@ export function electedFields(
     state: phaseOf(state, leader),
     reason: hasTaken ? "orphan" : reason,
     ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
+    ...(decision !== undefined && policyOf(decision.group).isStrict
+      ? { strict: strictOf(decision, state, council.hasLeases ? strict.leases.report(ip, nowMs) : undefined, isoOf) }
+      : {}),
     since: isoOf(hasTaken ? orphan.sinceMs : sinceMs),
     ...(sticky === undefined ? {} : { sticky }),
     requestsAnswered: state?.requestsAnswered ?? 0,
@@ -222,6 +230,22 @@ function stickyOf(council: Speaker["council"], ip: Ip): AddressStatus["sticky"] 
   if (sticky !== undefined) return { isInForce: true, ...sticky };
   const known = holding.holderOf(ip);
   return { isInForce: false, ...(known === undefined ? {} : { holder: known.node }), term: known?.term ?? 0 };
+}
+
+function strictOf(
+  decision: Decision,
+  state: AddressState | undefined,
+  report: LeaseReport | undefined,
+  isoOf: StatusContext["isoOf"],
+): NonNullable<AddressFields["strict"]> {
+  if (report === undefined || !needsLease(decision, { hasLeases: true })) return { isInForce: false };
+  const { expected, needed, isHeld, untilMs, grantedBy, heard, holder } = report;
+  const known = expected === 0 ? {} : { expected, needed };
+  if (state?.lease === undefined || state.phase !== "leading") return { isInForce: true, ...known };
+  const until = untilMs === undefined ? {} : { until: isoOf(untilMs) };
+  const other = holder === undefined ? {} : { holder };
+  const lease = { isHeld, ...until, grantedBy: [...grantedBy], heard: [...heard], ...other };
+  return { isInForce: true, ...known, lease };
 }
 
 type ViewsDiffer = NonNullable<AddressStatus["viewsDiffer"]>;
@@ -247,6 +271,7 @@ export function refusedFields(
 }
 
 function phaseOf(state: AddressState | undefined, leader: string | undefined): (typeof ADDRESS_STATES)[number] {
+  if (state?.phase === "leading" && state.lease === "missing") return "no-lease";
   if (state?.phase === "leading" && state.answeredOn.length === 0) return "no-link";
   if (state !== undefined && state.phase !== "stopped") return state.phase;
   if (state?.contest !== undefined) return "views-differ";

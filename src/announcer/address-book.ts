@@ -98,6 +98,11 @@ export class AddressBook {
     }
   }
 
+  /** Its lease has come or gone. */
+  leaseChanged(address: Address): void {
+    this.#dirty.add(address);
+  }
+
   /** Addresses that differ from what the wire was told. */
   takeDirty(): ReadonlySet<Address> {
     const dirty = this.#dirty;

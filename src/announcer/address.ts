@@ -23,6 +23,10 @@ export class Address {
   /** Where it is to be answered as long as the phase says so. */
   plannedLinks: readonly number[] | undefined;
   answeredOn: readonly number[] = NO_LINKS;
+  /** A lease for it is held; counts only where the duty needs one. */
+  isLeased = false;
+  /** As whoever keeps the leases was told. */
+  wantsLease = false;
   /** Leading, and answered on some link since then. */
   isArmed = false;
   /** A frame went out since it was armed. */
@@ -55,7 +59,13 @@ export class Address {
 
   /** Where it should be answered now. */
   wantedLinks(): readonly number[] {
-    return this.isAnswering() ? (this.plannedLinks ?? NO_LINKS) : NO_LINKS;
+    const mayAnswer = this.isAnswering() && (this.duty.needsLease !== true || this.isLeased);
+    return mayAnswer ? (this.plannedLinks ?? NO_LINKS) : NO_LINKS;
+  }
+
+  /** It would be answered here with a lease. */
+  needsLeaseNow(): boolean {
+    return this.duty.needsLease === true && this.isAnswering() && (this.plannedLinks ?? NO_LINKS).length > 0;
   }
 
   /** Where its packets should wake us. */
@@ -84,6 +94,7 @@ export class Address {
       requestsAnswered,
       announcementsSent,
       ...(lastAnnouncementMs === undefined ? {} : { lastAnnouncementMs }),
+      ...(this.wantsLease ? { lease: this.isLeased ? ("held" as const) : ("missing" as const) } : {}),
       ...(contest === undefined ? {} : { contest }),
     };
   }
@@ -112,6 +123,7 @@ export function isSameDuty(a: Duty, b: Duty): boolean {
     a.group === b.group &&
     a.previousLeader === b.previousLeader &&
     a.second === b.second &&
+    a.needsLease === b.needsLease &&
     isSameList(a.others ?? [], b.others ?? []) &&
     a.nextLeader?.node === b.nextLeader?.node &&
     a.nextLeader?.sendsClaims === b.nextLeader?.sendsClaims &&

@@ -24,6 +24,8 @@ import { Responder } from "./responder.ts";
 export interface AnnouncerOptions {
   /** This node's name in gossip, as it stands in its claims. */
   readonly nodeName: string;
+  /** When the lease for a strict address ends, in the past when there is none. Absent: nobody has any. */
+  readonly leaseEndMs?: (ip: Ip) => number;
 }
 
 export class Announcer {
@@ -41,12 +43,15 @@ export class Announcer {
   #sharedSegments: readonly SharedSegment[] = [];
   #changedMacs: ReadonlySet<number> = new Set();
   #isMuted = false;
+  #nowMs = Number.NEGATIVE_INFINITY;
+  readonly #leaseEndMs: (ip: Ip) => number;
   #deadlineMs: number | undefined;
   readonly #isKnownLink = (linkIndex: number): boolean => this.#links.isKnown(linkIndex);
   readonly #view: AnnouncingView = {
     announcing: (ip, linkIndex) => {
       const address = this.#book.find(ip);
-      return address?.isArmed === true && address.answeredOn.includes(linkIndex) ? address : undefined;
+      const isAnnounced = address?.isArmed === true && address.answeredOn.includes(linkIndex);
+      return isAnnounced && this.#mayAnswer(address, this.#nowMs) ? address : undefined;
     },
     macOf: (linkIndex) => this.#links.macOf(linkIndex),
   };
@@ -54,10 +59,12 @@ export class Announcer {
   constructor(options: AnnouncerOptions) {
     this.#book = new AddressBook(options.nodeName);
     this.#responder = new Responder(this.#book.table);
+    this.#leaseEndMs = options.leaseEndMs ?? (() => Number.NEGATIVE_INFINITY);
   }
 
   /** Effects in the order in which they are to be carried out. Call with "tick" when the deadline is due; sockets are read first. */
   handle(event: AnnouncerEvent, nowMs: number): AnnouncerEffect[] {
+    this.#nowMs = nowMs;
     this.#take(event, nowMs);
     this.#book.rivals.expire(nowMs);
     if (!this.#isMuted) this.#book.resumeUnanswered(nowMs);
@@ -94,11 +101,17 @@ export class Announcer {
       if (verdict === "holder-heard" && address !== undefined) this.#hearHolder(address, frame, nowMs);
       return this.#dropped(verdict);
     }
+    if (address !== undefined && !this.#mayAnswer(address, nowMs)) return this.#dropped("no-lease");
     send(this.#responder.answer);
     if (address !== undefined) address.requestsAnswered++;
     if (family === 4) this.#answered.arp++;
     else this.#answered.ndp++;
     return verdict;
+  }
+
+  /** Whoever says that a lease is over may come later than its end. */
+  #mayAnswer({ ip, duty }: Address, nowMs: number): boolean {
+    return duty.needsLease !== true || nowMs < this.#leaseEndMs(ip);
   }
 
   /** When `handle` wants its next "tick"; a received frame may bring it forward to now. */
@@ -130,6 +143,8 @@ export class Announcer {
       case "rival":
         this.#rivals.add(event.node);
         return;
+      case "leases":
+        return this.#takeLeases(event.gained, event.lost);
       case "mute":
         this.#isMuted = true;
         return;
@@ -139,6 +154,18 @@ export class Announcer {
       case "tick":
         return this.#book.beginTurn();
     }
+  }
+
+  #takeLeases(gained: readonly Ip[], lost: readonly Ip[]): void {
+    const change = (ip: Ip, isLeased: boolean): void => {
+      const address = this.#book.find(ip);
+      if (address === undefined || address.isLeased === isLeased || !address.wantsLease) return;
+      address.isLeased = isLeased;
+      this.#book.leaseChanged(address);
+      if (!isLeased && address.isArmed) this.#notes.push({ kind: "stopped", ip, cause: "lease-lost" });
+    };
+    for (const ip of lost) change(ip, false);
+    for (const ip of gained) change(ip, true);
   }
 
   #takeLinks(links: readonly AnnounceLink[]): void {
@@ -183,6 +210,7 @@ export class Announcer {
       const { ip, group, answeredOn, heardOn, joinedOn } = address;
       address.plannedLinks ??= planLinks(address.bytes, address.duty.interfaces, this.#links.topology());
       address.heardOn = address.heardLinks();
+      this.#tellLease(address);
       this.#filters.move(ip, heardOn, address.heardOn, nowMs);
       this.#arm(address, answeredOn, nowMs);
       address.joinedOn = address.answeredOn;
@@ -190,6 +218,14 @@ export class Announcer {
     }
     if (dirty.size > 0) this.#changedMacs = new Set();
     return [...joined, ...this.#filters.due(this.#isKnownLink, nowMs)];
+  }
+
+  #tellLease(address: Address): void {
+    const { ip, wantsLease } = address;
+    address.wantsLease = address.needsLeaseNow();
+    if (address.wantsLease === wantsLease) return;
+    if (!address.wantsLease) address.isLeased = false;
+    this.#notes.push({ kind: address.wantsLease ? "lease-wanted" : "lease-released", ip });
   }
 
   /** Answers where it should from now on, and announces where that is new or by another MAC than before. */

@@ -20,6 +20,8 @@ export interface AnnouncerDriverOptions {
   /** Once for each member that is to be told something: what one event led to goes together. */
   readonly sendMessages: (to: string, messages: readonly HandoverMessage[]) => void;
   readonly note: (note: AnnouncerNote, nowMs: number) => void;
+  /** See `AnnouncerOptions`. */
+  readonly leaseEndMs?: (ip: Ip) => number;
 }
 
 export interface FrameCounts {
@@ -40,7 +42,7 @@ export class AnnouncerDriver {
 
   constructor(options: AnnouncerDriverOptions) {
     this.#options = options;
-    this.#announcer = new Announcer({ nodeName: options.nodeName });
+    this.#announcer = new Announcer(options);
   }
 
   /** Where filters fall back to when exact addresses do not fit; takes effect with the next change of addresses. */

@@ -52,6 +52,8 @@ export interface Duty {
   readonly second?: string;
   /** Whoever else is to hear the claim: all members, when an orphan is taken (DESIGN D9). */
   readonly others?: readonly string[];
+  /** Answered only while this node holds a lease for it (a strict address): nobody answers rather than two. */
+  readonly needsLease?: true;
   /** For "moved": who leads now, and whether it sends claims (a Go member does not). */
   readonly nextLeader?: { readonly node: string; readonly sendsClaims: boolean };
 }
@@ -122,6 +124,8 @@ export type AnnouncerEvent =
   | { readonly kind: "messages"; readonly from: string; readonly messages: readonly HandoverMessage[] }
   /** A member came back (healed partition, thawed): led addresses are claimed and announced once more, though they never stopped (D6). */
   | { readonly kind: "rival"; readonly node: string }
+  /** Leases that were won, and those that are over. */
+  | { readonly kind: "leases"; readonly gained: readonly Ip[]; readonly lost: readonly Ip[] }
   /** The fence (D7): while muted no frame leaves and none is answered. */
   | { readonly kind: "mute" }
   | { readonly kind: "unmute" }
@@ -168,6 +172,8 @@ export type ReceiveDrop =
   | "not-a-request"
   /** No address that is answered for on this link. */
   | "not-answered-here"
+  /** This node leads the address and has no lease for it. */
+  | "no-lease"
   /** Another node speaks as the holder of an address; it ends the answering for one that moved. */
   | "holder-heard";
 
@@ -197,6 +203,8 @@ export interface AddressState {
   readonly announcementsSent: number;
   /** Time of the last unsolicited frame set, by the clock of the events. */
   readonly lastAnnouncementMs?: number;
+  /** Of an address that is answered only with one; absent otherwise. */
+  readonly lease?: "held" | "missing";
   /** Views differ: two or more members would lead the address. Absent: none is known. */
   readonly contest?: Contest;
 }
@@ -214,6 +222,13 @@ export type AnnouncerNote =
   | { readonly kind: "armed"; readonly ip: Ip }
   | { readonly kind: "first-frame"; readonly ip: Ip; readonly linkIndex: number }
   | { readonly kind: "announced"; readonly ip: Ip; readonly linkIndex: number }
-  | { readonly kind: "stopped"; readonly ip: Ip; readonly cause: "withdrawn" | "claimed" | "frame-heard" | "timeout" }
+  | {
+      readonly kind: "stopped";
+      readonly ip: Ip;
+      readonly cause: "withdrawn" | "claimed" | "frame-heard" | "timeout" | "lease-lost";
+    }
+  /** A lease is needed for what would be answered here; and no longer. */
+  | { readonly kind: "lease-wanted"; readonly ip: Ip }
+  | { readonly kind: "lease-released"; readonly ip: Ip }
   | { readonly kind: "yielded-by"; readonly ip: Ip; readonly node: string }
   | { readonly kind: "links-share-segment"; readonly linkIndex: number; readonly silentLinkIndex: number };

@@ -2,6 +2,7 @@
 import type { AddressDocument } from "../../api/address.ts";
 import { differingViewsSentence, formatViews, HASH_DIGITS } from "./differing-views.ts";
 import { foreignReasonText, reasonText } from "./reason-text.ts";
+import { strictSentence } from "./strict-sentence.ts";
 import { formatAge, formatTable, printable } from "./table.ts";
 
 export function formatAddress(document: AddressDocument): string {
@@ -18,8 +19,20 @@ export function formatAddress(document: AddressDocument): string {
 }
 
 function formatHead(document: AddressDocument): string {
-  const { at, since, leader, previousLeader, reason, group, links, lastAnnouncement, viewsDiffer, orphan, sticky } =
-    document;
+  const {
+    at,
+    since,
+    leader,
+    previousLeader,
+    reason,
+    group,
+    links,
+    lastAnnouncement,
+    viewsDiffer,
+    orphan,
+    sticky,
+    strict,
+  } = document;
   const before = previousLeader === undefined ? "" : `, before that ${previousLeader}`;
   const announced = lastAnnouncement === undefined ? "" : `, last announced ${formatAge(lastAnnouncement, at)} ago`;
   const facts = [
@@ -31,6 +44,7 @@ function formatHead(document: AddressDocument): string {
       : [["orphan", `${orphan.leader} is elected, and says ${foreignReasonText(orphan.reason)}`]]),
     ...(viewsDiffer === undefined ? [] : [["views", `differ: ${differingViewsSentence(viewsDiffer)}`]]),
     ...(sticky === undefined ? [] : [["sticky", stickySentence(sticky, leader, document.rule)]]),
+    ...(strict === undefined ? [] : [["strict", strictSentence(strict, at)]]),
     ["rule", document.rule],
     ...(group === undefined ? [] : [["group", `${group.key}: ${group.addresses.join(", ")}`]]),
     ["here", `${document.node} is ${document.state}, ${document.requestsAnswered} requests answered${announced}`],

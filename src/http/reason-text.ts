@@ -40,6 +40,7 @@ const REASON_TEXT: Readonly<Record<AddressReason | LeadReason | TierReason, stri
   "unknown-address": "it has no Service with the address",
   "views-differ": "another node's better claim keeps it silent",
   "no-link": "it has no link to answer on",
+  "no-lease": "the address is strict, and most of the expected speakers do not grant it",
   silent: "it says nothing, and does not answer for the address",
   "shared-address-with-service-selector": "the address is shared, and an advertisement selects Services by label",
 };

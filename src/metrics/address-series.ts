@@ -45,6 +45,12 @@ export const OWN_SERIES: readonly AddressSeries[] = [
     type: "gauge",
     samplesOf: ({ address, viewsDiffer }) => (viewsDiffer === undefined ? [] : [{ labels: { address }, value: 1 }]),
   },
+  {
+    name: "arpeggio_election_lease_missing",
+    help: "1 for each strict address that this node leads and does not answer for, because most speakers do not grant it. Absent for others.",
+    type: "gauge",
+    samplesOf: ({ address, state }) => (state === "no-lease" ? [{ labels: { address }, value: 1 }] : []),
+  },
 ];
 
 /** Whole lines, and every series with its help even if it has no sample. */

@@ -4,9 +4,11 @@ import { resolve } from "node:path";
 import { expect } from "chai";
 import { hexOf } from "../../src/base/bytes.ts";
 import { HolderBook } from "../../src/election/holders.ts";
+import type { LeaseMessage } from "../../src/election/strict/lease-messages.ts";
 import type { NodeWord } from "../../src/election/word.ts";
 import { decodeHeldAs, encodeHeldAs } from "../../src/gossip/ack-payload.ts";
 import { HolderSectionReader, HolderSectionWriter } from "../../src/gossip/holder-section.ts";
+import { decodeLeaseMessages, encodeLeaseMessage } from "../../src/gossip/lease-message.ts";
 import { decodePastWords, encodePastWords, type PastWord } from "../../src/gossip/past-words.ts";
 import type { HeldAs } from "../../src/gossip/swim-event.ts";
 import {
@@ -41,6 +43,15 @@ describe("docs/wire.md", () => {
     expect(decodeUserMessages(bytes)).to.deep.equal({ messages: meaning, drops: [] });
     expect(encodeUserMessages(meaning as UserMessage[]).map(hexOf)).to.deep.equal([hexOf(bytes)]);
   });
+
+  for (const name of ["lease-ask", "lease-grant"]) {
+    it(`says what a ${name} is`, () => {
+      const { bytes, meaning } = block(name);
+      expect(decodeLeaseMessages(bytes)).to.deep.equal([meaning]);
+      expect(encodeLeaseMessage(meaning as LeaseMessage).map(hexOf)).to.deep.equal([hexOf(bytes)]);
+      expect(decodeUserMessages(bytes)).to.deep.equal({ messages: [], drops: ["unknown-kind"] });
+    });
+  }
 
   it("says what user state is", () => {
     const { bytes, meaning } = block("user-state");

@@ -13,6 +13,7 @@ import { RateChecker } from "./check-rates.ts";
 import { SilenceChecker } from "./check-silence.ts";
 import { SteadyChecker } from "./check-steady.ts";
 import { StickyChecker } from "./check-sticky.ts";
+import { StrictChecker } from "./check-strict.ts";
 import { TruthChecker } from "./check-truth.ts";
 import { UnitChecker } from "./check-units.ts";
 import { VerdictChecker } from "./check-verdicts.ts";
@@ -75,7 +76,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
       settledFromMs,
       views: () => viewsOf(world),
       carriesUserMessage: isUserMessage,
-      mayContest: () => judges === 9 || world.calm.isReaddressing(world.clock.nowMs()),
+      mayContest: () => judges === 9 || judges === 17 || world.calm.isReaddressing(world.clock.nowMs()),
     },
     findings,
   );
@@ -112,6 +113,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
   if (judges === 4) {
     world.witnesses.push(new FailoverChecker({ hasCandidate: (ip) => leader.hasCandidate(ip) }, findings));
   }
+  if (judges === 17) world.witnesses.push(new StrictChecker({ machines, network: world.network }, findings));
   if (judges === 6 || judges === 12) {
     const rules = {
       machines: world.machines,

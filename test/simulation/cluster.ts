@@ -30,6 +30,8 @@ export interface ClusterPlan {
   readonly services: readonly ServicePlan[];
   /** Prefixes of the pool. */
   readonly pools: readonly string[];
+  /** Its addresses are advertised as strict. */
+  readonly isStrict?: true;
 }
 
 export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
@@ -47,6 +49,7 @@ export function initialSnapshot(plan: ClusterPlan): ClusterSnapshot {
     serviceSelectors: [],
     interfaces: [],
     preferredNodes: [],
+    ...(plan.isStrict === undefined ? {} : { isStrict: true }),
   };
   return {
     source: "kubernetes",

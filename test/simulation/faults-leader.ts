@@ -80,7 +80,8 @@ export const isolationFault: Fault = {
   },
 };
 
-function isolate(world: World, machine: Machine, direction: number, isCut: boolean): void {
+/** `direction`: 0 both, 1 what it hears, 2 what it says. */
+export function isolate(world: World, machine: Machine, direction: number, isCut: boolean): void {
   const change = (cuts: Set<string>, name: string): void => void (isCut ? cuts.add(name) : cuts.delete(name));
   for (const other of world.machines) {
     if (other === machine) continue;

@@ -59,6 +59,18 @@ export const freezeFault: Fault = {
   },
 };
 
+/** F6 as far as the machine's clock goes on: what a lease needs (invariant 17). */
+export const seenFreezeFault: Fault = {
+  name: "F6 freeze that the clock sees",
+  inject: (context) => {
+    const { random } = context;
+    stand(context, "freeze", exponential(random, 50, Math.min(20_000, context.untilMs - context.fromMs)), {
+      keepsQueues: random.below(2) === 0,
+      isGapVisible: true,
+    });
+  },
+};
+
 /** F7: the wire thread is busy for 10 to 800 ms, several times. */
 export const stallFault: Fault = {
   name: "F7 stall",

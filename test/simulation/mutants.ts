@@ -12,6 +12,7 @@ import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { MESSAGE_MUTANTS } from "./mutants-messages.ts";
 import { RULE_MUTANTS } from "./mutants-rules.ts";
 import { STICKY_MUTANTS } from "./mutants-sticky.ts";
+import { STRICT_MUTANTS } from "./mutants-strict.ts";
 import { VIEW_MUTANTS } from "./mutants-views.ts";
 import { claimsIn } from "./user-messages.ts";
 
@@ -239,5 +240,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...MESSAGE_MUTANTS,
   ...RULE_MUTANTS,
   ...STICKY_MUTANTS,
+  ...STRICT_MUTANTS,
   ...VIEW_MUTANTS,
 ];

@@ -4,8 +4,17 @@ import type { Fault } from "./fault.ts";
 import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cluster.ts";
 import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
-import { clockFault, crashFault, freezeFault, mildStallFault, stallFault, terminateFault } from "./faults-process.ts";
+import {
+  clockFault,
+  crashFault,
+  freezeFault,
+  mildStallFault,
+  seenFreezeFault,
+  stallFault,
+  terminateFault,
+} from "./faults-process.ts";
 import { floodFault, garbageFault } from "./faults-strangers.ts";
+import { leaderCutFault } from "./faults-strict.ts";
 import { apiLagFault, fileEditFault } from "./faults-views.ts";
 import type { PlanLimits } from "./world-plan.ts";
 
@@ -19,9 +28,9 @@ export interface Scenario {
   readonly isPlannedOnly: boolean;
   /**
    * What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change; 9 in place of all that
-   * wants equal views: views differ for good.
+   * wants equal views: views differ for good; 17 that strict addresses are.
    */
-  readonly judges?: 4 | 6 | 9 | 12;
+  readonly judges?: 4 | 6 | 9 | 12 | 17;
   /** How long faults may be active. */
   readonly activeMs: number;
 }
@@ -146,6 +155,30 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 5,
     isPlannedOnly: false,
     activeMs: 40_000,
+  },
+  {
+    name: "strict",
+    limits: { ...SMALL, closeLookMs: 10, isStrict: true },
+    faults: [
+      lossFault,
+      burstLossFault,
+      reorderFault,
+      cutFault,
+      cutFault,
+      leaderCutFault,
+      leaderCutFault,
+      crashFault,
+      seenFreezeFault,
+      stallFault,
+      clockFault,
+      cordonFault,
+      excludeFault,
+      terminateFault([0, 2_000, 10_000]),
+    ],
+    mostFaults: 6,
+    isPlannedOnly: false,
+    judges: 17,
+    activeMs: 30_000,
   },
   {
     name: "large",

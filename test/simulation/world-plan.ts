@@ -30,6 +30,7 @@ export interface PlanLimits {
   readonly closeLookMs: number;
   /** Some Services' addresses are sticky. */
   readonly hasSticky?: boolean;
+  readonly isStrict?: true;
 }
 
 /** Segment n has the prefixes 10.n.0.0/16-like ones of the documentation ranges; pools lie in the first. */
@@ -51,7 +52,8 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
       ? drawn.map((service, index) => ({ ...service, isSticky: !service.isShared && index % 4 !== 3 }))
       : drawn;
   const pools = SEGMENT_PREFIXES.slice(0, segments.length).flat();
-  const snapshot = initialSnapshot({ nodes, services, pools });
+  const isStrict = limits.isStrict === undefined ? {} : { isStrict: limits.isStrict };
+  const snapshot = initialSnapshot({ nodes, services, pools, ...isStrict });
   const ratesPpm = nodes.map(() => random.below(401) - 200);
   return { seed, nodes, services, snapshot, segments, ratesPpm, closeLookMs: limits.closeLookMs };
 }
@@ -61,6 +63,7 @@ export function planOf(size: {
   readonly nodes: number;
   readonly services: number;
   readonly closeLookMs: number;
+  readonly isStrict?: true;
 }): WorldPlan {
   const nodes = Array.from({ length: size.nodes }, (_, index) => `n${index + 1}`);
   const services = Array.from({ length: size.services }, (_, index): ServicePlan => {
@@ -71,7 +74,12 @@ export function planOf(size: {
     seed: 1,
     nodes,
     services,
-    snapshot: initialSnapshot({ nodes, services, pools: SEGMENT_PREFIXES[0] ?? [] }),
+    snapshot: initialSnapshot({
+      nodes,
+      services,
+      pools: SEGMENT_PREFIXES[0] ?? [],
+      ...(size.isStrict === undefined ? {} : { isStrict: size.isStrict }),
+    }),
     segments: [{ name: "segment0", snoopsMld: false }],
     ratesPpm: nodes.map(() => 0),
     closeLookMs: size.closeLookMs,

@@ -66,6 +66,7 @@ function view(changed: Partial<DutyView> = {}): DutyView {
     answering: new Set(),
     wasReplaced: false,
     saysGoodbye: false,
+    hasLeases: true,
     ownLabels: NO_LABELS,
     orphans: new Map(),
     ours: new Set(["n1", "n2", "n3", "n4"]),

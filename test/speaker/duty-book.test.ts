@@ -70,6 +70,7 @@ describe("DutyBook", () => {
             self: "n1",
             incarnation,
             ownLabels,
+            hasLeases: true,
             wasReplaced,
             saysGoodbye,
             isReady,
@@ -99,7 +100,7 @@ describe("DutyBook", () => {
     const book = new DutyBook();
     const leadership = new LeadershipBook();
     const flags = { wasReplaced: false, saysGoodbye: false, isReady: true };
-    const rest = { self: "n1", incarnation: 1, ownLabels: {}, ...flags, orphans: new Map() };
+    const rest = { self: "n1", incarnation: 1, ownLabels: {}, hasLeases: true, ...flags, orphans: new Map() };
     const whole = { ...rest, answering: new Set<Ip>(), leadership: leadership.byIp, ours: new Set<string>() };
     const groups = GROUPS.slice(0, 3);
     const before = decide(groups, view([member("n2")]));

@@ -26,6 +26,7 @@ function decision(nodes: readonly string[], refusals: readonly Refusal[], ...add
 }
 
 class Rig {
+  leaseProspect: "in-reach" | "out-of-reach" | "unknown" = "unknown";
   readonly said: string[] = [];
   readonly touched: Ip[] = [];
   readonly states = new Map<Ip, Partial<AddressState>>();
@@ -37,6 +38,7 @@ class Rig {
       dutyChanged: (address) => this.touched.push(address),
     },
     isOurs: (node) => node !== "go",
+    leaseProspect: () => this.leaseProspect,
     stateOf: (address) => this.states.get(address) as AddressState | undefined,
     send: (to, messages) => this.said.push(...messages.map((message) => `${to} ${textOf(message)}`)),
     probe: (probed) => this.said.push(...probed.map(({ leader, ip: address }) => `${leader} probed for ${address}`)),
@@ -195,6 +197,20 @@ describe("who is asked and does not lead", () => {
       expect(asked(rig, A)).to.deep.equal([`n2 no ${A} ${answer}`]);
     });
   }
+  for (const { prospect, answers } of [
+    { prospect: "in-reach", answers: [`n2 leads ${A}`] },
+    { prospect: "unknown", answers: [] },
+    { prospect: "out-of-reach", answers: [`n2 no ${A} no-lease`] },
+  ] as const) {
+    it(`whose lease is missing, and ${prospect}, says so`, () => {
+      const rig = new Rig();
+      rig.decide(decision(["n1"], [], A));
+      rig.states.set(A, { phase: "leading", answeredOn: [], lease: "missing" });
+      rig.leaseProspect = prospect;
+      expect(asked(rig, A)).to.deep.equal(answers);
+    });
+  }
+
   it("leaves the answer to a claim where it does", () => {
     const rig = new Rig();
     rig.decide(decision(["n1"], [], A), decision(["n3"], [], B));

@@ -36,7 +36,7 @@ function speakerOf(
   const leadership = new Map(groups.flatMap(({ addresses }) => addresses.map((ip) => [ip, led])));
   const decisions = groups.map((group) => ({ group, leader: "n2" }));
   const holding = { isSticky: () => sticky !== undefined || held !== undefined, holderOf: () => held };
-  const decisionOf = () => ({ sticky });
+  const decisionOf = () => ({ sticky, group: { services: [] } });
   const council = { decisions, leadership, derived: { groups, refused }, holding, decisionOf };
   return { council, announcer: { addressState: () => undefined }, orphans: { taken: new Map() } } as unknown as Speaker;
 }
