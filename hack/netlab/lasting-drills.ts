@@ -4,7 +4,7 @@ import type { Deed, Drill } from "./deed.ts";
 import type { DrillScene } from "./drill-scene.ts";
 import { signalSpeaker } from "./lab.ts";
 import { monotonicMs } from "./monotonic-ms.ts";
-import { fetchLeaderships } from "./status.ts";
+import { fetchLeaderships, movedBetween } from "./status.ts";
 import type { Host } from "./topology.ts";
 
 export type LastingDrillName = "flapping-link" | "asymmetric-cut" | "stall-300" | "stall-800" | "loss";
@@ -75,8 +75,7 @@ async function stall(scene: DrillScene, stallMs: number): Promise<Deed> {
   await scene.faults.repair();
   await sleep(AFTERWARDS_MS);
   const after = await fetchLeaderships(scene.lab);
-  const moved = [...before].filter(([address, leadership]) => after.get(address) !== leadership);
-  return { deedMs, extra: { addressesMoved: moved.length } };
+  return { deedMs, extra: { addressesMoved: movedBetween(before, after).length } };
 }
 
 async function stallEachMinute(

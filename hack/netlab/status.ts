@@ -76,13 +76,35 @@ export function commonLeader(documents: readonly (StatusDocument | undefined)[],
   return leaders.size === 1 ? leader : undefined;
 }
 
+/** A leader, and since when it leads, in ms of the wall clock. */
+export interface LeadershipTerm {
+  readonly node: string;
+  readonly sinceMs: number;
+}
+
+/** Wall time is told anew with every status, from a clock that is set meanwhile. */
+const TOLD_ALIKE_MS = 500;
+
+/** The addresses of the first that another leads in the second, or the same one anew. */
+export function movedBetween(
+  before: ReadonlyMap<Ip, LeadershipTerm>,
+  after: ReadonlyMap<Ip, LeadershipTerm>,
+): readonly Ip[] {
+  return [...before].flatMap(([address, { node, sinceMs }]) => {
+    const now = after.get(address);
+    return now?.node === node && Math.abs(now.sinceMs - sinceMs) < TOLD_ALIKE_MS ? [] : [address];
+  });
+}
+
 /** Who leads each address, and since when, as that node says. */
-export async function fetchLeaderships(lab: Lab): Promise<ReadonlyMap<Ip, string>> {
+export async function fetchLeaderships(lab: Lab): Promise<ReadonlyMap<Ip, LeadershipTerm>> {
   const documents = await fetchStatuses(lab);
   return new Map(
     documents.flatMap((document) =>
       (document?.addresses ?? []).flatMap(({ address, state, since }) =>
-        state === "leading" ? [[address as Ip, `${document?.node} ${since}`] as const] : [],
+        state === "leading"
+          ? [[address as Ip, { node: document?.node ?? "", sinceMs: Date.parse(since) }] as const]
+          : [],
       ),
     ),
   );

@@ -75,6 +75,7 @@ describe("names and keys", () => {
           "after a crash is taken by ours at once, and by Go when it has forgotten the dead one": async ({ a, g }) => {
             const crashed = await ours({ name: "c", ip: at("15"), peers: [g.endpoint] });
             await told(g, "join", "c", at("15"));
+            await a.sees("c", "joined");
             await crashed.close();
             await told(g, "leave", "c", at("15"));
             await a.sees("c", "dead");
