@@ -17,10 +17,9 @@ import { MemoryTransport } from "../../src/gossip/memory-transport.ts";
 import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
-import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
-import { FilterInForce } from "../../src/packet/filter-in-force.ts";
 import { advertisement, node, service } from "../../test/desired/facts.ts";
 import { ethernetLink } from "../../test/support/ethernet-link.ts";
+import { portsWithoutWire } from "../speaker/no-wire.ts";
 import { TimedHost } from "./timed-host.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
@@ -60,7 +59,6 @@ function startSpeaker(index: number, host: MemoryHost): Speaker {
   const nodeName = names[index];
   if (endpoint === undefined || nodeName === undefined) throw new Error("no such node");
   const timing = TIMING_PRESETS.lan;
-  const filters = [[4, new FilterInForce()] as const, [6, new FilterInForce()] as const];
   const speaker = new Speaker(
     {
       nodeName,
@@ -82,21 +80,7 @@ function startSpeaker(index: number, host: MemoryHost): Speaker {
         codec: createCodec({ label: "", timing, random, keyring: new Keyring(new Uint8Array(32).fill(7)) }),
         timing,
       },
-      packets: {
-        setLinks: () => undefined,
-        failedLinks: () => new Set(),
-        setFilter: (_, addresses, poolPrefixes, come) => {
-          for (const [family, filter] of filters) {
-            const next = filter.next({ family, addresses, poolPrefixes, come }, MAX_FILTER_INSTRUCTIONS);
-            if (next !== undefined) encodeFilter(next.program);
-          }
-        },
-        send: () => undefined,
-        flush: () => undefined,
-        discardAll: () => 0,
-        drainAll: () => undefined,
-      },
-      groups: { join: () => undefined, leave: () => undefined },
+      ...portsWithoutWire(),
     },
     () => undefined,
   );

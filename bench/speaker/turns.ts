@@ -18,10 +18,9 @@ import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
-import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
-import { FilterInForce } from "../../src/packet/filter-in-force.ts";
 import { advertisement, node, service, slice } from "../../test/desired/facts.ts";
 import { ethernetLink } from "../../test/support/ethernet-link.ts";
+import { portsWithoutWire } from "./no-wire.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
 /** Of one turn (DESIGN §5). */
@@ -109,7 +108,6 @@ class Machine {
   readonly host = new MemoryHost(clock);
   readonly speaker: Speaker;
   readonly #receiver = new SnapshotReceiver();
-  readonly #filters = [[4, new FilterInForce()] as const, [6, new FilterInForce()] as const];
   #sent: ClusterSnapshot | undefined;
 
   constructor(index: number) {
@@ -139,21 +137,7 @@ class Machine {
           codec: createCodec({ label: "", timing, random, keyring }),
           timing,
         },
-        packets: {
-          setLinks: () => undefined,
-          failedLinks: () => new Set(),
-          setFilter: (_, addresses, poolPrefixes, come) => {
-            for (const [family, filter] of this.#filters) {
-              const next = filter.next({ family, addresses, poolPrefixes, come }, MAX_FILTER_INSTRUCTIONS);
-              if (next !== undefined) encodeFilter(next.program);
-            }
-          },
-          send: () => undefined,
-          flush: () => undefined,
-          discardAll: () => 0,
-          drainAll: () => undefined,
-        },
-        groups: { join: () => undefined, leave: () => undefined },
+        ...portsWithoutWire(),
       },
       () => undefined,
     );
