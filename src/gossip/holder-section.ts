@@ -5,7 +5,7 @@
 import { type HolderRecord, type HoldersByIp } from "../election/holders.ts";
 import type { Ip } from "../net/ip.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { EntryReader, encodeEntries } from "./user-message.ts";
+import { encodeEntries, entriesOf } from "./user-message.ts";
 
 export const HOLDER_SECTION = 1;
 /** Room is left in the user state for the other sections. */
@@ -64,12 +64,12 @@ export class HolderSectionWriter {
 }
 
 export class HolderSectionReader {
-  readonly #entries: EntryReader;
+  readonly #entries: ReturnType<typeof entriesOf>;
   #isDone = false;
 
   /** `bytes` must stay as they are until all is read. */
   constructor(bytes: Uint8Array) {
-    this.#entries = new EntryReader(bytes);
+    this.#entries = entriesOf(bytes);
   }
 
   get isDone(): boolean {

@@ -14,14 +14,20 @@ import {
 } from "../election/strict/lease-messages.ts";
 import { SETS_KEPT } from "../election/strict/voter-sets.ts";
 import { type Ip, ipBytes, ipOfBytes } from "../net/ip.ts";
-import { ByteWriter } from "./byte-writer.ts";
-import { MsgpackReader } from "./msgpack-reader.ts";
-import { writeArrayHeader, writeMapHeader, writeRaw, writeText, writeUnsigned } from "./msgpack-writer.ts";
-import { USER_MESSAGE_MAX_BYTES } from "./user-message.ts";
+import type { ByteWriter } from "./byte-writer.ts";
+import type { MsgpackReader } from "./msgpack-reader.ts";
+import { writeArrayHeader, writeMapHeader, writeText, writeUnsigned } from "./msgpack-writer.ts";
+import {
+  EntryReader,
+  HEADER_BYTES,
+  isOurPayload,
+  newPayload,
+  putNumber,
+  readPairs,
+  USER_MESSAGE_MAX_BYTES,
+  writeAddresses,
+} from "./user-entries.ts";
 
-const MAGIC = 0xa7;
-const FORMAT = 1;
-const HEADER_BYTES = 2;
 const KIND = { "lease-ask": 7, "lease-grant": 8 } as const;
 const KEY = { node: 3, session: 15, askedMs: 16, voterSets: 17, pages: 18, refusal: 19 } as const;
 const PAIRS = 5;
@@ -50,16 +56,11 @@ export function encodeLeaseMessage(message: LeaseMessage): readonly Uint8Array[]
 
 /** Entries of other kinds and broken ones are passed over; before a broken one they stand. */
 export function decodeLeaseMessages(payload: Uint8Array): readonly LeaseMessage[] {
-  if (payload[0] !== MAGIC || payload[1] !== FORMAT) return [];
+  if (!isOurPayload(payload)) return [];
   const messages: LeaseMessage[] = [];
-  for (let offset = HEADER_BYTES; offset < payload.length; ) {
-    const kind = payload[offset];
-    const reader = new MsgpackReader(payload, offset + 1);
-    const message =
-      kind === KIND["lease-ask"] || kind === KIND["lease-grant"] ? readEntry(kind, reader) : reader.skip();
-    if (reader.fault !== undefined) break;
-    if (message !== undefined) messages.push(message);
-    offset = reader.offset;
+  const entries = new EntryReader(payload, readEntry, HEADER_BYTES);
+  for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
+    if (typeof entry !== "string") messages.push(entry);
   }
   return messages;
 }
@@ -72,9 +73,7 @@ function pageBytes(page: Page): number {
 }
 
 function encodeEntry(message: LeaseMessage): Uint8Array {
-  const writer = new ByteWriter(USER_MESSAGE_MAX_BYTES);
-  writer.u8(MAGIC);
-  writer.u8(FORMAT);
+  const writer = newPayload();
   writer.u8(KIND[message.kind]);
   const refusal = message.kind === "lease-grant" ? message.refusal : undefined;
   writeMapHeader(writer, refusal === undefined ? PAIRS : PAIRS + 1);
@@ -93,19 +92,12 @@ function encodeEntry(message: LeaseMessage): Uint8Array {
   return writer.finish();
 }
 
-function putNumber(writer: ByteWriter, key: number, value: number): void {
-  writeUnsigned(writer, key);
-  writeUnsigned(writer, value);
-}
-
 function putPage(writer: ByteWriter, page: Page): void {
   const addresses = "denied" in page ? page.denied : page.addresses;
   writeArrayHeader(writer, addresses === undefined ? 2 : 3);
   writeUnsigned(writer, page.number);
   writeUnsigned(writer, page.version);
-  if (addresses === undefined) return;
-  writeArrayHeader(writer, addresses.length);
-  for (const ip of addresses) writeRaw(writer, ipBytes(ip));
+  if (addresses !== undefined) writeAddresses(writer, addresses);
 }
 
 interface Entry {
@@ -117,16 +109,16 @@ interface Entry {
   refusal: number;
 }
 
-function readEntry(kind: number, reader: MsgpackReader): LeaseMessage | undefined {
-  const entry: Entry = { node: "", session: 0, askedMs: 0, voterSets: [], pages: [], refusal: 0 };
-  const { kind: container, count } = reader.readContainer();
-  for (let index = 0; index < count && reader.fault === undefined; index++) {
-    const key = container === "map" ? reader.readInteger(0, Number.MAX_SAFE_INTEGER) : 0;
-    readField(entry, key, reader);
+function readEntry(kind: number, reader: MsgpackReader): LeaseMessage | "passed-over" {
+  if (kind !== KIND["lease-ask"] && kind !== KIND["lease-grant"]) {
+    reader.skip();
+    return "passed-over";
   }
+  const entry: Entry = { node: "", session: 0, askedMs: 0, voterSets: [], pages: [], refusal: 0 };
+  readPairs(reader, (key) => readField(entry, key, reader));
   const { node, session, askedMs, voterSets, pages } = entry;
   const [voterSet] = voterSets;
-  if (reader.fault !== undefined || node === "" || voterSet === undefined) return undefined;
+  if (reader.fault !== undefined || node === "" || voterSet === undefined) return "passed-over";
   if (kind === KIND["lease-ask"]) return askOf(entry);
   const refusal = REFUSALS[entry.refusal - 1];
   const granted = pages.map(({ number, version, addresses }) => ({ number, version, denied: addresses ?? [] }));

@@ -5,6 +5,7 @@
 import { ByteWriter } from "./byte-writer.ts";
 import { MsgpackReader } from "./msgpack-reader.ts";
 import { writeMapHeader, writeText, writeUnsigned } from "./msgpack-writer.ts";
+import { putNumber, readPairs } from "./user-entries.ts";
 
 export const PAST_WORDS_SECTION = 2;
 const MAX_BYTES = 16 * 1024;
@@ -32,8 +33,7 @@ export function encodePastWords(words: readonly PastWord[]): Uint8Array {
     writeText(scratch, node);
     const numbers = { restarts, refutes, ageSeconds, hasLeft: hasLeft ? 1 : 0 } as const;
     for (const name of ["restarts", "refutes", "ageSeconds", "hasLeft"] as const) {
-      writeUnsigned(scratch, KEY[name]);
-      writeUnsigned(scratch, numbers[name]);
+      putNumber(scratch, KEY[name], numbers[name]);
     }
     const entry = scratch.finish();
     if (writer.length + entry.length > MAX_BYTES) break;
@@ -56,14 +56,11 @@ export function decodePastWords(bytes: Uint8Array): readonly PastWord[] {
 function readWord(reader: MsgpackReader): PastWord {
   let node = "";
   const numbers = new Map<number, number>();
-  const { kind, count } = reader.readContainer();
-  for (let index = 0; index < count && reader.fault === undefined; index++) {
-    // An array instead of a map has nothing that we know.
-    const key = kind === "map" ? reader.readInteger(0, Number.MAX_SAFE_INTEGER) : 0;
+  readPairs(reader, (key) => {
     if (key === KEY.node) node = reader.readText();
     else if (key > KEY.node && key <= KEY.hasLeft) numbers.set(key, reader.readInteger(0, 0xffff_ffff));
     else reader.skip();
-  }
+  });
   return {
     node,
     restarts: Math.min(numbers.get(KEY.restarts) ?? 0, 0xff),

@@ -3,16 +3,21 @@
  * kind byte and a msgpack map with small integers as keys. Unknown keys are ignored, so a later version may add some. Pure.
  */
 import { GREATEST_TERM } from "../election/holders.ts";
-import { type Ip, ipBytes, ipOfBytes } from "../net/ip.ts";
+import { type Ip, ipOfBytes } from "../net/ip.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { MsgpackReader } from "./msgpack-reader.ts";
-import { writeArrayHeader, writeMapHeader, writeRaw, writeSigned, writeText, writeUnsigned } from "./msgpack-writer.ts";
+import type { MsgpackReader } from "./msgpack-reader.ts";
+import { writeMapHeader, writeText, writeUnsigned } from "./msgpack-writer.ts";
+import {
+  EntryReader,
+  HEADER_BYTES,
+  isOurPayload,
+  newPayload,
+  putNumber,
+  readPairs,
+  USER_MESSAGE_MAX_BYTES,
+  writeAddresses,
+} from "./user-entries.ts";
 
-/** Of one payload; with label, encryption and type byte it stays within memberlist's 1,400. */
-export const USER_MESSAGE_MAX_BYTES = 1_200;
-const MAGIC = 0xa7;
-const FORMAT = 1;
-const HEADER_BYTES = 2;
 const KIND = { claim: 1, yielded: 2, "lead-question": 3, lead: 4, sticky: 5 } as const;
 const KINDS = ["claim", "yielded", "lead-question", "lead", "sticky"] as const;
 /** With names of the greatest length an entry of so many IPv6 addresses fits one payload; longer lists make several entries. */
@@ -117,10 +122,10 @@ export function decodeUserMessages(payload: Uint8Array): {
   readonly messages: readonly UserMessage[];
   readonly drops: readonly UserMessageDrop[];
 } {
-  if (payload[0] !== MAGIC || payload[1] !== FORMAT) return { messages: [], drops: ["not-ours"] };
+  if (!isOurPayload(payload)) return { messages: [], drops: ["not-ours"] };
   const messages: UserMessage[] = [];
   const drops: UserMessageDrop[] = [];
-  const entries = new EntryReader(payload, HEADER_BYTES);
+  const entries = entriesOf(payload, HEADER_BYTES);
   for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
     if (typeof entry === "string") drops.push(entry);
     else messages.push(entry);
@@ -136,23 +141,9 @@ function isOfLeaders(message: UserMessage): message is LeaderMessage {
   return message.kind !== "sticky";
 }
 
-/** Entries one after the other, as they stand in a message, and in a section of the user state. A broken one is the last. */
-export class EntryReader {
-  readonly #bytes: Uint8Array;
-  #offset: number;
-
-  constructor(bytes: Uint8Array, offset = 0) {
-    this.#bytes = bytes;
-    this.#offset = offset;
-  }
-
-  next(): UserMessage | UserMessageDrop | undefined {
-    if (this.#offset >= this.#bytes.length) return undefined;
-    const reader = new MsgpackReader(this.#bytes, this.#offset + 1);
-    const entry = readEntry(this.#bytes[this.#offset] ?? 0, reader);
-    this.#offset = reader.fault === undefined ? reader.offset : this.#bytes.length;
-    return reader.fault ?? entry;
-  }
+/** Of a message after its header, or of a section of the user state. */
+export function entriesOf(bytes: Uint8Array, offset = 0): EntryReader<UserMessage | UserMessageDrop> {
+  return new EntryReader(bytes, readEntry, offset);
 }
 
 /** Entries without the header of a message, as many of the first as fit. */
@@ -167,13 +158,6 @@ export function encodeEntries(messages: Iterable<UserMessage>, maxBytes: number)
     }
   }
   return writer.finish();
-}
-
-function newPayload(): ByteWriter {
-  const writer = new ByteWriter(USER_MESSAGE_MAX_BYTES);
-  writer.u8(MAGIC);
-  writer.u8(FORMAT);
-  return writer;
 }
 
 function splitByAddresses(message: UserMessage): readonly UserMessage[] {
@@ -209,8 +193,7 @@ function encodeEntry(message: UserMessage, writer: ByteWriter): Uint8Array {
 
 function putAddresses(writer: ByteWriter, addresses: readonly Ip[]): void {
   writeUnsigned(writer, KEY.addresses);
-  writeArrayHeader(writer, addresses.length);
-  for (const address of addresses) writeRaw(writer, ipBytes(address));
+  writeAddresses(writer, addresses);
 }
 
 function putBasis(writer: ByteWriter, basis: Basis): void {
@@ -234,12 +217,6 @@ function putLead(writer: ByteWriter, { freshness, leads, reason, leader = "" }: 
 function putText(writer: ByteWriter, key: number, text: string): void {
   writeUnsigned(writer, key);
   writeText(writer, text);
-}
-
-function putNumber(writer: ByteWriter, key: number, value: number): void {
-  writeUnsigned(writer, key);
-  if (value < 0) writeSigned(writer, value);
-  else writeUnsigned(writer, value);
 }
 
 /** What an entry may hold; a missing key leaves its value empty or 0. */
@@ -286,12 +263,7 @@ function readFields(reader: MsgpackReader): Entry {
     leader: "",
     basis: { incarnation: 0, rule: "", term: 0, freshness: 0, tier: 0, score: 0, endpointClass: "", hash: "" },
   };
-  const { kind, count } = reader.readContainer();
-  for (let index = 0; index < count && reader.fault === undefined; index++) {
-    // An array instead of a map has nothing that we know.
-    const key = kind === "map" ? reader.readInteger(0, Number.MAX_SAFE_INTEGER) : 0;
-    readField(entry, key, reader);
-  }
+  readPairs(reader, (key) => readField(entry, key, reader));
   return entry;
 }
 

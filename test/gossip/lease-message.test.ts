@@ -2,7 +2,8 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type LeaseAsk, type LeaseMessage, PAGE_ADDRESSES } from "../../src/election/strict/lease-messages.ts";
 import { decodeLeaseMessages, encodeLeaseMessage } from "../../src/gossip/lease-message.ts";
-import { encodeUserMessages, USER_MESSAGE_MAX_BYTES } from "../../src/gossip/user-message.ts";
+import { USER_MESSAGE_MAX_BYTES } from "../../src/gossip/user-entries.ts";
+import { encodeUserMessages } from "../../src/gossip/user-message.ts";
 import { type Ip, parseIp } from "../../src/net/ip.ts";
 import { atOffset } from "./recorded.ts";
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { HandoverMessage } from "../../src/announcer/ports.ts";
+import { USER_MESSAGE_MAX_BYTES } from "../../src/gossip/user-entries.ts";
 import {
   decodeUserMessages,
   encodeUserMessages,
   type LeaderMessage,
-  USER_MESSAGE_MAX_BYTES,
   type UserMessage,
 } from "../../src/gossip/user-message.ts";
 import { decodeUserState, encodeUserState, USER_STATE_MAX_BYTES } from "../../src/gossip/user-state.ts";
