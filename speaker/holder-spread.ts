@@ -1,6 +1,5 @@
 /**
- * How the others hear of what this node holds (DESIGN D4): directly and several times, for datagrams get lost, and once more when one
- * joins. Whoever misses it all finds it in the user state of the next push/pull. Pure, but for its own state.
+ * How the others hear of what this node holds (DESIGN D4): directly and several times, for datagrams get lost. Whoever misses it all finds it in the user state of the next push/pull. Pure, but for its own state.
  */
 import type { Ip } from "../src/net/ip.ts";
 
@@ -12,8 +11,6 @@ const ADDRESSES_AT_ONCE = 150;
 const DATAGRAMS_AT_ONCE = 40;
 
 interface Series {
-  /** Undefined: everybody who is there when it is said. */
-  readonly to: readonly string[] | undefined;
   readonly addresses: readonly Ip[];
   readonly startMs: number;
   /** How often it was said, and how far it is said once more. */
@@ -29,19 +26,17 @@ export interface Told {
 export class HolderSpread {
   #series: Series[] = [];
 
-  /** `to`: whom it is for; absent: everybody. */
-  tell(addresses: readonly Ip[], nowMs: number, to?: readonly string[]): void {
-    if (addresses.length > 0) this.#series.push({ to, addresses, startMs: nowMs, said: 0, place: 0 });
+  tell(addresses: readonly Ip[], nowMs: number): void {
+    if (addresses.length > 0) this.#series.push({ addresses, startMs: nowMs, said: 0, place: 0 });
   }
 
-  /** As much as one turn allows. */
+  /** As much as one turn allows; each to everybody who is there now. */
   due(nowMs: number, everybody: Iterable<string>): readonly Told[] {
-    const all = [...everybody];
+    const to = [...everybody];
     const told: Told[] = [];
     let left = DATAGRAMS_AT_ONCE;
     for (const series of this.#series) {
       while (left > 0 && nextMs(series) <= nowMs) {
-        const to = series.to ?? all;
         const addresses = series.addresses.slice(series.place, series.place + ADDRESSES_AT_ONCE);
         told.push({ to, addresses });
         left -= Math.max(1, to.length);

@@ -166,12 +166,9 @@ export class OrphanWatch {
   #tellNews(nowMs: number): void {
     const { begun, ended } = this.#word.due(nowMs);
     for (const [node, addresses] of begun) this.#sendLead([node], addresses, true, { reason: "" });
-    for (const [first, ...rest] of Map.groupBy(ended, ({ to }) => to.join(" ")).values()) {
-      if (first !== undefined)
-        this.#say(
-          first.to,
-          [first, ...rest].map(({ ip }) => ip),
-        );
+    for (const alike of Map.groupBy(ended, ({ to }) => to.join(" ")).values()) {
+      const addresses = alike.map(({ ip }) => ip);
+      this.#say(alike[0]?.to ?? [], addresses);
     }
   }
 

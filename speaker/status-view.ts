@@ -4,8 +4,6 @@ import { groundOf } from "../src/announcer/contest.ts";
 import type { AddressState, Contest } from "../src/announcer/ports.ts";
 import type { RefusedService } from "../src/desired/group.ts";
 import { policyOf } from "../src/desired/policy.ts";
-import type { Decision } from "../src/election/decision.ts";
-import type { LeaseReport } from "../src/election/strict/strict-leases.ts";
 import type { KeyReport } from "../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../src/gossip/message.ts";
 import { familyOf, type Ip } from "../src/net/ip.ts";
@@ -189,13 +187,10 @@ export function refusedByIp(
   return byIp;
 }
 
-export function electedFields(
-  { council, announcer, orphans, strict }: Speaker,
-  ip: Ip,
-  { isoOf, nodeName, nowMs }: StatusContext,
-): AddressFields | undefined {
+export function electedFields(speaker: Speaker, ip: Ip, context: StatusContext): AddressFields | undefined {
+  const { council, announcer, orphans } = speaker;
+  const { isoOf, nodeName } = context;
   const leadership = council.leadership.get(ip);
-  const decision = council.decisionOf(ip);
   const state = announcer.addressState(ip);
   if (leadership === undefined) return undefined;
   const { leader: elected, previousLeader, reason, sinceMs } = leadership;
@@ -203,14 +198,13 @@ export function electedFields(
   const hasTaken = orphan !== undefined && state?.phase === "leading";
   const leader = hasTaken ? nodeName : elected;
   const sticky = stickyOf(council, ip);
+  const strict = strictOf(speaker, ip, state, context);
   return {
     address: ip,
     state: phaseOf(state, leader),
     reason: hasTaken ? "orphan" : reason,
     ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
-    ...(decision !== undefined && policyOf(decision.group).isStrict
-      ? { strict: strictOf(decision, state, council.hasLeases ? strict.leases.report(ip, nowMs) : undefined, isoOf) }
-      : {}),
+    ...(strict === undefined ? {} : { strict }),
     since: isoOf(hasTaken ? orphan.sinceMs : sinceMs),
     ...(sticky === undefined ? {} : { sticky }),
     requestsAnswered: state?.requestsAnswered ?? 0,
@@ -232,14 +226,17 @@ function stickyOf(council: Speaker["council"], ip: Ip): AddressStatus["sticky"] 
   return { isInForce: false, ...(known === undefined ? {} : { holder: known.node }), term: known?.term ?? 0 };
 }
 
+/** Undefined: no advertisement asks for it. */
 function strictOf(
-  decision: Decision,
+  { council, strict }: Speaker,
+  ip: Ip,
   state: AddressState | undefined,
-  report: LeaseReport | undefined,
-  isoOf: StatusContext["isoOf"],
-): NonNullable<AddressFields["strict"]> {
-  if (report === undefined || !needsLease(decision, { hasLeases: true })) return { isInForce: false };
-  const { expected, needed, isHeld, untilMs, grantedBy, heard, holder } = report;
+  { isoOf, nowMs }: StatusContext,
+): AddressStatus["strict"] {
+  const decision = council.decisionOf(ip);
+  if (decision === undefined || !policyOf(decision.group).isStrict) return undefined;
+  if (!needsLease(decision, council)) return { isInForce: false };
+  const { expected, needed, isHeld, untilMs, grantedBy, heard, holder } = strict.leases.report(ip, nowMs);
   const known = expected === 0 ? {} : { expected, needed };
   if (state?.lease === undefined || state.phase !== "leading") return { isInForce: true, ...known };
   const until = untilMs === undefined ? {} : { until: isoOf(untilMs) };
