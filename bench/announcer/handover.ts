@@ -8,8 +8,7 @@ import { decodeUserMessages, encodeUserMessages, ofLeaders } from "../../src/gos
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
-import { encodeFilter, MAX_FILTER_INSTRUCTIONS } from "../../src/packet/filter.ts";
-import { FilterInForce, type WantedSet } from "../../src/packet/filter-in-force.ts";
+import { portsWithoutWire } from "../speaker/no-wire.ts";
 
 const NETWORK = parsePrefix("10.0.0.0/8");
 const MAC = parseMac("02:00:00:00:00:01");
@@ -30,23 +29,15 @@ class Node {
   filterMs = 0;
   longestMs = 0;
   totalMs = 0;
-  readonly #inForce = [[4, new FilterInForce()] as const, [6, new FilterInForce()] as const];
   readonly driver: AnnouncerDriver;
 
   constructor(name: string) {
     this.name = name;
+    const { packets, groups } = portsWithoutWire();
     this.driver = new AnnouncerDriver({
       nodeName: name,
-      packets: {
-        setLinks: () => undefined,
-        failedLinks: () => new Set(),
-        setFilter: (_, addresses, poolPrefixes, come) => this.#filter({ addresses, poolPrefixes, come }),
-        send: () => undefined,
-        flush: () => undefined,
-        discardAll: () => 0,
-        drainAll: () => undefined,
-      },
-      groups: { join: () => undefined, leave: () => undefined },
+      packets: { ...packets, setFilter: (...wanted) => this.#timeFilter(() => packets.setFilter(...wanted)) },
+      groups,
       sendMessages: (to, messages) => {
         for (const bytes of encodeUserMessages(messages)) this.payloads.push({ to, bytes });
       },
@@ -80,13 +71,8 @@ class Node {
     this.filters = this.filterMs = this.longestMs = this.totalMs = 0;
   }
 
-  #filter(wanted: Omit<WantedSet, "family">): void {
-    const tookMs = processorMs(() => {
-      for (const [family, inForce] of this.#inForce) {
-        const next = inForce.next({ family, ...wanted }, MAX_FILTER_INSTRUCTIONS);
-        if (next !== undefined) encodeFilter(next.program);
-      }
-    });
+  #timeFilter(build: () => void): void {
+    const tookMs = processorMs(build);
     this.filters++;
     this.filterMs += tookMs;
   }

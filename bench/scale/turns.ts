@@ -4,22 +4,18 @@
  * no Services, so that what is measured is one node's and the memory is, too: what they should lead, this node takes as far as it is second
  * for it (the orphan rule), which is work that a true cluster has not. Prints, judges nothing: `node dist/bench/scale/turns.js [SERVICES] [NODES]`
  */
-import { Speaker } from "../../speaker/speaker.ts";
+import type { Speaker } from "../../speaker/speaker.ts";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
-import { createCodec } from "../../src/gossip/codec.ts";
-import { Keyring } from "../../src/gossip/keyring.ts";
 import { MemoryHost } from "../../src/gossip/memory-host.ts";
 import { MemoryNetwork } from "../../src/gossip/memory-network.ts";
-import { MemoryTransport } from "../../src/gossip/memory-transport.ts";
-import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 import { advertisement, node, service } from "../../test/desired/facts.ts";
 import { ethernetLink } from "../../test/support/ethernet-link.ts";
-import { portsWithoutWire } from "../speaker/no-wire.ts";
+import { benchSpeaker } from "../speaker/bench-speaker.ts";
 import { TimedHost } from "./timed-host.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
@@ -58,32 +54,7 @@ function startSpeaker(index: number, host: MemoryHost): Speaker {
   const endpoint = endpoints[index];
   const nodeName = names[index];
   if (endpoint === undefined || nodeName === undefined) throw new Error("no such node");
-  const timing = TIMING_PRESETS.lan;
-  const speaker = new Speaker(
-    {
-      nodeName,
-      electionCap: "auto",
-      loadBalancerClass: "",
-      ignoresExcludeLabel: false,
-      ignoresCordon: false,
-      excludedLinks: [],
-      pastTroubles: [],
-      detectsFast: true,
-      reportsServices: true,
-    },
-    {
-      clock: host,
-      random: new SeededRandom(random.below(2 ** 32)),
-      turns: host,
-      gossip: {
-        transport: new MemoryTransport(network, host, endpoint),
-        codec: createCodec({ label: "", timing, random, keyring: new Keyring(new Uint8Array(32).fill(7)) }),
-        timing,
-      },
-      ...portsWithoutWire(),
-    },
-    () => undefined,
-  );
+  const speaker = benchSpeaker(nodeName, endpoint, host, { network, random });
   speaker.start();
   speaker.setLinks([ethernetLink(index + 1, "eth0", { prefixes: PREFIXES })]);
   speaker.setPeers(endpoints.slice(0, 3).filter((other) => other !== endpoint));

@@ -3,24 +3,20 @@
  * network and a virtual clock, and of each turn the processor time of this thread. Prints, judges nothing.
  * `node dist/bench/speaker/turns.js [SERVICES]`
  */
-import { Speaker } from "../../speaker/speaker.ts";
+import type { Speaker } from "../../speaker/speaker.ts";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import type { ClusterSnapshot, EndpointSliceFacts, ServiceFacts } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
-import { createCodec } from "../../src/gossip/codec.ts";
-import { Keyring } from "../../src/gossip/keyring.ts";
 import { MemoryHost } from "../../src/gossip/memory-host.ts";
 import { MemoryNetwork } from "../../src/gossip/memory-network.ts";
-import { MemoryTransport } from "../../src/gossip/memory-transport.ts";
-import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
 import { type Ip, ipOfBigInt } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
 import { parseMac } from "../../src/net/mac.ts";
 import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 import { advertisement, node, service, slice } from "../../test/desired/facts.ts";
 import { ethernetLink } from "../../test/support/ethernet-link.ts";
-import { portsWithoutWire } from "./no-wire.ts";
+import { benchSpeaker } from "./bench-speaker.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
 /** Of one turn (DESIGN §5). */
@@ -114,33 +110,7 @@ class Machine {
     const endpoint = endpoints[index];
     const nodeName = NAMES[index];
     if (endpoint === undefined || nodeName === undefined) throw new Error("no such machine");
-    const timing = TIMING_PRESETS.lan;
-    const keyring = new Keyring(new Uint8Array(32).fill(7));
-    this.speaker = new Speaker(
-      {
-        nodeName,
-        electionCap: "auto",
-        loadBalancerClass: "",
-        ignoresExcludeLabel: false,
-        ignoresCordon: false,
-        excludedLinks: [],
-        pastTroubles: [],
-        detectsFast: true,
-        reportsServices: true,
-      },
-      {
-        clock: this.host,
-        random: new SeededRandom(random.below(2 ** 32)),
-        turns: this.host,
-        gossip: {
-          transport: new MemoryTransport(network, this.host, endpoint),
-          codec: createCodec({ label: "", timing, random, keyring }),
-          timing,
-        },
-        ...portsWithoutWire(),
-      },
-      () => undefined,
-    );
+    this.speaker = benchSpeaker(nodeName, endpoint, this.host, { network, random });
     this.speaker.start();
     this.speaker.setLinks([linkOf(index + 1)]);
     this.speaker.setPeers(endpoints.filter((other) => other !== endpoint));
