@@ -2,7 +2,18 @@
 import { type Random, shuffled } from "../src/base/random.ts";
 import type { GossipDriver } from "../src/gossip/driver.ts";
 import type { HeldAs } from "../src/gossip/swim-event.ts";
-import { ASKED_MEMBERS, closeFence, expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "./fence.ts";
+import {
+  ASKED_MEMBERS,
+  closeFence,
+  expire,
+  FENCE_TIMING,
+  type Fence,
+  type FenceTiming,
+  fenceDeadlineMs,
+  hear,
+  openFence,
+  turn,
+} from "./fence.ts";
 import type { MemberViews } from "./member-views.ts";
 
 export interface FenceHooks {
@@ -21,11 +32,13 @@ export interface FenceEntries {
 
 export class FenceGate {
   readonly #hooks: FenceHooks;
+  readonly #timing: FenceTiming;
   readonly #entries = { gap: 0, unwatched: 0 };
   #fence: Fence;
 
-  constructor(nowMs: number, hooks: FenceHooks) {
+  constructor(nowMs: number, timing: FenceTiming | undefined, hooks: FenceHooks) {
     this.#hooks = hooks;
+    this.#timing = timing ?? FENCE_TIMING;
     this.#fence = openFence(nowMs);
   }
 
@@ -34,7 +47,7 @@ export class FenceGate {
   }
 
   get deadlineMs(): number | undefined {
-    return fenceDeadlineMs(this.#fence);
+    return fenceDeadlineMs(this.#fence, this.#timing);
   }
 
   entries(): FenceEntries {
@@ -43,7 +56,7 @@ export class FenceGate {
 
   /** Every entry into the speaker passes here; true when it comes after a gap, and the fence has closed. */
   turn(nowMs: number): boolean {
-    const { fence, hadGap } = turn(this.#fence, nowMs);
+    const { fence, hadGap } = turn(this.#fence, nowMs, this.#timing);
     this.#fence = fence;
     if (hadGap) this.#closed("gap", nowMs);
     return hadGap;
@@ -63,7 +76,7 @@ export class FenceGate {
 
   /** As `hear`. */
   expire(nowMs: number): boolean {
-    return this.#set(expire(this.#fence, nowMs), nowMs);
+    return this.#set(expire(this.#fence, nowMs, this.#timing), nowMs);
   }
 
   #closed(why: keyof FenceEntries, nowMs: number): void {

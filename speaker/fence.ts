@@ -4,10 +4,15 @@
  */
 import type { HeldAs } from "../src/gossip/swim-event.ts";
 
-/** A gap in our own turning that makes us ask before we answer. */
-export const GAP_MS = 250;
-/** Nobody answers for this long: we are alone, and go on. */
-export const ALONE_MS = 300;
+export interface FenceTiming {
+  /** A gap in our own turning that makes us ask before we answer. */
+  readonly gapMs: number;
+  /** Nobody answers for this long: we are alone, and go on. */
+  readonly aloneMs: number;
+}
+
+/** Why each is what it is stands in docs/decisions/failover-constants.md. */
+export const FENCE_TIMING: FenceTiming = { gapMs: 250, aloneMs: 300 };
 /** How many members are asked. */
 export const ASKED_MEMBERS = 3;
 
@@ -25,8 +30,12 @@ export function closeFence(nowMs: number): Fence {
 }
 
 /** Every event and every beat passes here first. A gap closes the fence, or closes it anew. */
-export function turn(fence: Fence, nowMs: number): { readonly fence: Fence; readonly hadGap: boolean } {
-  const hadGap = nowMs - fence.lastTurnMs > GAP_MS;
+export function turn(
+  fence: Fence,
+  nowMs: number,
+  { gapMs } = FENCE_TIMING,
+): { readonly fence: Fence; readonly hadGap: boolean } {
+  const hadGap = nowMs - fence.lastTurnMs > gapMs;
   if (hadGap) return { fence: closeFence(nowMs), hadGap };
   return { fence: { ...fence, lastTurnMs: nowMs }, hadGap };
 }
@@ -39,11 +48,11 @@ export function hear(fence: Fence, held: HeldAs, ownIncarnation: number): Fence 
 }
 
 /** Opens when the time alone is over: by then a verdict about us has led to an election, or nobody is there. */
-export function expire(fence: Fence, nowMs: number): Fence {
-  if (fence.kind === "open" || nowMs - fence.sinceMs < ALONE_MS) return fence;
+export function expire(fence: Fence, nowMs: number, { aloneMs } = FENCE_TIMING): Fence {
+  if (fence.kind === "open" || nowMs - fence.sinceMs < aloneMs) return fence;
   return { kind: "open", lastTurnMs: fence.lastTurnMs };
 }
 
-export function fenceDeadlineMs(fence: Fence): number | undefined {
-  return fence.kind === "mute" ? fence.sinceMs + ALONE_MS : undefined;
+export function fenceDeadlineMs(fence: Fence, { aloneMs } = FENCE_TIMING): number | undefined {
+  return fence.kind === "mute" ? fence.sinceMs + aloneMs : undefined;
 }

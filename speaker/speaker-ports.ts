@@ -10,6 +10,7 @@ import type { KeyNews } from "../src/gossip/rotating-keys.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
 import type { Readiness } from "./council.ts";
+import type { FenceTiming } from "./fence.ts";
 import type { LeaderChange } from "./leadership.ts";
 
 export interface PastTrouble {
@@ -59,6 +60,8 @@ export interface SpeakerPorts {
   /** Frames come in by `Speaker.receiveFrame`. */
   readonly packets: PacketPort;
   readonly groups: GroupPort;
+  /** Other numbers for the fence than DESIGN D7's, as `GossipPorts.fastTiming`. */
+  readonly fenceTiming?: FenceTiming;
 }
 
 export type SpeakerNote =

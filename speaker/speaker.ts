@@ -67,7 +67,7 @@ export class Speaker {
     this.#links = new OwnLinks(this.council, ports.packets);
     const stand = (ip: Ip): Stand | undefined => standOf(this.announcer.addressState(ip), this.orphans.taken.get(ip));
     this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);
-    this.fence = new FenceGate(nowMs, {
+    this.fence = new FenceGate(nowMs, ports.fenceTiming, {
       mute: (atMs) => {
         this.announcer.handle({ kind: "mute" }, atMs);
         ports.packets.discardAll();

@@ -1,6 +1,7 @@
-/** The options of `hack/simulate --hours`. */
-import { FAST_TIMING, type FastTiming } from "../../src/gossip/fast/fast-timing.ts";
+/** The options of `hack/simulate --hours`, and of `--prices`. */
 import { describeHours, type HoursPlan, runHours } from "./hours.ts";
+import { LONG_RUN_TIMING, type LongRunTiming } from "./long-run.ts";
+import { runPrices } from "./prices.ts";
 
 export interface HoursOptions {
   readonly hours: string;
@@ -22,12 +23,31 @@ export async function simulateHours(options: HoursOptions): Promise<number> {
   let verdicts = 0;
   for (const plan of plans) {
     const beganMs = performance.now();
-    const result = await runHours(plan);
-    verdicts += result.falseVerdicts.length;
-    process.stdout.write(describeHours(plan, result));
-    process.stdout.write(`  ${((performance.now() - beganMs) / 1_000).toFixed(0)} s\n\n`);
+    await runHours([plan], (result) => {
+      verdicts += result.falseVerdicts.length;
+      process.stdout.write(describeHours(plan, result));
+    });
+    process.stdout.write(`  ${secondsSince(beganMs)} s\n\n`);
   }
   return verdicts === 0 ? 0 : 1;
+}
+
+/** Exit code: 0, 2 for options that mean nothing. */
+export async function simulatePrices(options: HoursOptions): Promise<number> {
+  const plans = plansOf(options);
+  if (typeof plans === "string") {
+    process.stderr.write(`${plans}\n`);
+    return 2;
+  }
+  const beganMs = performance.now();
+  const [plan] = plans;
+  if (plan !== undefined) await runPrices(plan, (line) => process.stdout.write(`${line}\n`));
+  process.stdout.write(`\n${secondsSince(beganMs)} s\n`);
+  return 0;
+}
+
+function secondsSince(beganMs: number): string {
+  return ((performance.now() - beganMs) / 1_000).toFixed(0);
 }
 
 /** Or what is wrong with them. */
@@ -51,13 +71,13 @@ export function plansOf(options: HoursOptions): readonly HoursPlan[] | string {
   return sizes.map((nodes) => ({ ...shared, nodes, seed: seed ?? 1, timing }));
 }
 
-function timingOf(settings: readonly string[]): Partial<FastTiming> | string {
+function timingOf(settings: readonly string[]): Partial<LongRunTiming> | string {
   const timing: Record<string, number> = {};
   for (const setting of settings) {
     const [name = "", value = ""] = setting.split("=");
     const figure = Number(value);
-    if (!(name in FAST_TIMING) || value === "" || !Number.isFinite(figure) || figure < 0) {
-      return `--set ${setting}: NAME=VALUE, of ${Object.keys(FAST_TIMING).join(", ")}`;
+    if (!(name in LONG_RUN_TIMING) || value === "" || !Number.isFinite(figure) || figure < 0) {
+      return `--set ${setting}: NAME=VALUE, of ${Object.keys(LONG_RUN_TIMING).join(", ")}`;
     }
     timing[name] = figure;
   }

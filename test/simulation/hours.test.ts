@@ -1,22 +1,35 @@
 /** Long runs: that they see what they count. `hack/simulate --hours 100` is the long form of the first. */
 import { expect } from "chai";
-import { describeHours, runHours } from "./hours.ts";
+import { describeHours, type HoursPlan, type HoursResult, runHours } from "./hours.ts";
 import { plansOf } from "./hours-command.ts";
-import { LongRun, type LongRunPlan } from "./long-run.ts";
+import { LONG_RUN_TIMING, LongRun, type LongRunPlan } from "./long-run.ts";
+import { PRICED, runPrices } from "./prices.ts";
 
 const PLAN: LongRunPlan = { nodes: 3, hours: 0.2, seed: 1, loss: 0.1, stallMs: 300, strikes: false, timing: {} };
+const HURRIED: LongRunPlan["timing"] = { accuseMs: 120, hungMs: 150, hostFreshMs: 0, stretchFactor: 0 };
 const OPTIONS = { hours: "1", loss: "10", "stall-ms": "300", nodes: "3,5", strikes: "300", set: [] };
+
+async function resultOf(plan: HoursPlan): Promise<HoursResult> {
+  const results: HoursResult[] = [];
+  await runHours([plan], (result) => results.push(result));
+  const [result] = results;
+  if (result === undefined) throw new Error("no result");
+  return result;
+}
 
 describe("simulation: hours of loss and stalls", () => {
   it("nobody who lives is declared dead, and nothing moves, at 10 % loss with stalls of 300 ms", () => {
-    const { falseVerdicts, moves, leaderHours } = new LongRun(PLAN).run();
+    const { falseVerdicts, moves, leaderHours, datagrams } = new LongRun(PLAN).run();
     expect({ falseVerdicts, moves }).to.deep.equal({ falseVerdicts: [], moves: 0 });
-    expect(leaderHours).to.be.greaterThanOrEqual(PLAN.hours);
+    for (const hours of leaderHours.values()) expect(hours).to.be.closeTo(PLAN.hours, 1e-9);
+    // Ten pings a second from each of two watchers to a leader, and its answers.
+    const leaders = leaderHours.size;
+    expect(leaders).to.be.greaterThan(0);
+    expect(datagrams / PLAN.hours / 3_600 / leaders).to.be.within(36, 60);
   }).timeout(60_000);
 
   it("sees the verdicts of a detector in too great a hurry", () => {
-    const timing = { accuseMs: 120, hungMs: 150, hostFreshMs: 0, stretchFactor: 0 };
-    const { falseVerdicts, moves } = new LongRun({ ...PLAN, timing }).run();
+    const { falseVerdicts, moves } = new LongRun({ ...PLAN, timing: HURRIED }).run();
     expect(falseVerdicts.length).to.be.greaterThan(0);
     expect(moves).to.be.greaterThan(0);
   }).timeout(60_000);
@@ -28,12 +41,57 @@ describe("simulation: hours of loss and stalls", () => {
 
   it("a leader that is struck down is noticed, and another takes over, every time", async () => {
     const plan = { ...PLAN, hours: 0.01, strikes: 18 };
-    const result = await runHours(plan);
+    const result = await resultOf(plan);
     expect(result.missed).to.deep.equal([]);
     expect(new Set(result.takeovers.map(({ fault }) => fault)).size).to.equal(3);
     for (const { noticedMs, takenMs } of result.takeovers) expect(takenMs - noticedMs).to.be.within(0, 100);
     expect(describeHours(plan, result)).to.match(/noticed p50 +\d+ +\d+ +\d+\n/);
   }).timeout(60_000);
+
+  it("says of each leader how often it was declared dead while it lived", async () => {
+    const plan = { ...PLAN, strikes: 0, timing: HURRIED };
+    const result = await resultOf(plan);
+    const about = result.leaders.reduce((sum, { falseVerdicts }) => sum + falseVerdicts, 0);
+    expect(about).to.equal(result.falseVerdicts.length).and.to.be.greaterThan(0);
+    for (const { name, hours, falseVerdicts } of result.leaders) {
+      expect(describeHours(plan, result)).to.include(
+        `${name}  ${falseVerdicts} in ${hours.toFixed(1)} hours as a leader`,
+      );
+    }
+  }).timeout(60_000);
+
+  it("the fence's numbers can be set: nodes are mute more seldom with a longer gap, and for longer with a longer time alone", () => {
+    // So much is lost that often nobody answers.
+    const plan = { ...PLAN, hours: 0.1, loss: 0.4 };
+    const muteMs = (timing: LongRunPlan["timing"]): number => new LongRun({ ...plan, timing }).run().muteMs;
+    const usualMs = muteMs({});
+    expect(muteMs({ gapMs: 400 })).to.be.lessThan(usualMs);
+    expect(muteMs({ aloneMs: 3_000 })).to.be.greaterThan(usualMs);
+  }).timeout(60_000);
+
+  it("the table of prices has a line for what is and for each other value, and tells them apart", async () => {
+    const lines: string[] = [];
+    const priced: Parameters<typeof runPrices>[2] = [{ name: "accuseMs", values: [350, 900] }];
+    await runPrices({ hours: 0.01, loss: 0.1, strikes: 9, seed: 1 }, (line) => lines.push(line), priced);
+    const rows = lines.slice(2).map((line) => line.split("|").map((cell) => cell.trim()));
+    expect(rows.map((cells) => cells[2])).to.deep.equal([
+      "as they are",
+      "`accuseMs` 350, not 450",
+      "`accuseMs` 900, not 450",
+    ]);
+    const [asTheyAre = 0, sooner = 0, later = 0] = rows.map((cells) => Number.parseInt(cells[7] ?? "", 10));
+    expect(sooner).to.be.lessThan(later);
+    expect(asTheyAre).to.be.lessThan(later);
+  }).timeout(60_000);
+
+  it("every number has a price, but for the brake, which no such run reaches", () => {
+    const priced = new Set<string>(PRICED.map(({ name }) => name));
+    expect(Object.keys(LONG_RUN_TIMING).filter((name) => !priced.has(name))).to.deep.equal(["brakeMs"]);
+    for (const { name, values } of PRICED) {
+      expect(values, name).to.not.include(LONG_RUN_TIMING[name]);
+      expect(values[0], name).to.be.lessThan(values[1]);
+    }
+  });
 
   it("takes other numbers for those of the detector, and refuses what is none of them", () => {
     const plans = plansOf({ ...OPTIONS, set: ["accuseMs=300", "deafMs=100"] });

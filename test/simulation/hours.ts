@@ -1,7 +1,7 @@
 /** `hack/simulate --hours`: long runs on all cores, first without a fault of anybody, then with leaders that die, and what they gave. */
-import type { FastTiming } from "../../src/gossip/fast/fast-timing.ts";
+import { compareText } from "../../src/desired/text-order.ts";
 import type { LeaderFault } from "./check-failover.ts";
-import { LongRun, type LongRunPlan, type LongRunTally } from "./long-run.ts";
+import { type FalseVerdict, LongRun, type LongRunPlan, type LongRunTally, type LongRunTiming } from "./long-run.ts";
 import { runPool, serveJobs } from "./pool.ts";
 
 export interface HoursPlan {
@@ -12,20 +12,39 @@ export interface HoursPlan {
   readonly seed: number;
   /** Leaders that die, hang or lose their host, over all. */
   readonly strikes: number;
-  readonly timing: Partial<FastTiming>;
+  readonly timing: Partial<LongRunTiming>;
+}
+
+export interface LeaderTally {
+  readonly name: string;
+  readonly hours: number;
+  /** How often it was declared dead while it lived. */
+  readonly falseVerdicts: number;
 }
 
 export interface HoursResult {
-  readonly leaderHours: number;
+  /** Everybody who led something, in runs with strikes, too. */
+  readonly leaders: readonly LeaderTally[];
   readonly falseVerdicts: readonly string[];
+  /** Hours × nodes of the runs without strikes; what follows is counted in those alone. */
+  readonly nodeHours: number;
+  /** The same × nodes that led something. */
+  readonly leaderHours: number;
   readonly moves: number;
   readonly accused: number;
+  readonly datagrams: number;
+  readonly muteMs: number;
   readonly takeovers: LongRunTally["takeovers"];
   readonly missed: LongRunTally["missed"];
 }
 
-interface Part {
-  readonly plan: LongRunPlan;
+interface Job {
+  /** Index of the plan that it is a part of. */
+  readonly of: number;
+  readonly part: LongRunPlan;
+}
+
+interface Part extends Job {
   readonly tally: LongRunTally;
 }
 
@@ -33,28 +52,58 @@ interface Part {
 const PART_HOURS = 5;
 const STRIKES_PER_HOUR = 80;
 
-export async function runHours(plan: HoursPlan): Promise<HoursResult> {
+/** All plans at once, so that every core has work until the last; `done` is called as each is complete, in no order. */
+export async function runHours(
+  plans: readonly HoursPlan[],
+  done: (result: HoursResult, index: number) => void,
+): Promise<void> {
+  const jobs = plans.flatMap((plan, of) => partsOf(plan).map((part): Job => ({ of, part })));
+  const left = plans.map((_, index) => jobs.filter(({ of }) => of === index).length);
   const parts: Part[] = [];
-  await runPool(new URL(import.meta.url), jobsOf(plan), (part) => parts.push(part as Part));
-  parts.sort((a, b) => a.plan.seed - b.plan.seed);
-  const calm = parts.filter((part) => !part.plan.strikes);
-  const struck = parts.filter((part) => part.plan.strikes);
+  await runPool(new URL(import.meta.url), jobs, (given) => {
+    const part = given as Part;
+    parts.push(part);
+    left[part.of] = (left[part.of] ?? 0) - 1;
+    if (left[part.of] === 0) done(sumOf(parts.filter(({ of }) => of === part.of)), part.of);
+  });
+}
+
+function sumOf(unordered: readonly Part[]): HoursResult {
+  const parts = unordered.toSorted((a, b) => a.part.seed - b.part.seed);
+  const calm = parts.filter(({ part }) => !part.strikes);
+  const total = (figure: (one: Part) => number): number => calm.reduce((sum, one) => sum + figure(one), 0);
   return {
-    leaderHours: calm.reduce((sum, { tally }) => sum + tally.leaderHours, 0),
-    falseVerdicts: parts.flatMap(({ plan: { seed, strikes }, tally }) =>
-      tally.falseVerdicts.map(
-        ({ atMs, accused, by }) =>
-          `${by} declares ${accused} dead at ${(atMs / 1_000).toFixed(3)} s of seed ${seed}${strikes ? ", between strikes" : ""}`,
-      ),
-    ),
-    moves: calm.reduce((sum, { tally }) => sum + tally.moves, 0),
-    accused: calm.reduce((sum, { tally }) => sum + tally.accused, 0),
-    takeovers: struck.flatMap(({ tally }) => tally.takeovers),
-    missed: struck.flatMap(({ tally }) => tally.missed),
+    leaders: leadersOf(parts),
+    falseVerdicts: parts.flatMap(({ part, tally }) => tally.falseVerdicts.map((verdict) => describe(verdict, part))),
+    nodeHours: total(({ part }) => part.nodes * part.hours),
+    leaderHours: total(({ tally }) => sumOfValues(tally.leaderHours)),
+    moves: total(({ tally }) => tally.moves),
+    accused: total(({ tally }) => tally.accused),
+    datagrams: total(({ tally }) => tally.datagrams),
+    muteMs: total(({ tally }) => tally.muteMs),
+    takeovers: parts.flatMap(({ tally }) => tally.takeovers),
+    missed: parts.flatMap(({ tally }) => tally.missed),
   };
 }
 
-function jobsOf({ nodes, hours, loss, stallMs, seed, strikes, timing }: HoursPlan): readonly LongRunPlan[] {
+function sumOfValues(hours: ReadonlyMap<string, number>): number {
+  return [...hours.values()].reduce((sum, each) => sum + each, 0);
+}
+
+function leadersOf(parts: readonly Part[]): readonly LeaderTally[] {
+  const names = new Set(parts.flatMap(({ tally }) => [...tally.leaderHours.keys()]));
+  return [...names].toSorted(compareText).map((name) => ({
+    name,
+    hours: parts.reduce((sum, { tally }) => sum + (tally.leaderHours.get(name) ?? 0), 0),
+    falseVerdicts: parts.flatMap(({ tally }) => tally.falseVerdicts).filter(({ accused }) => accused === name).length,
+  }));
+}
+
+function describe({ atMs, accused, by }: FalseVerdict, { seed, strikes }: LongRunPlan): string {
+  return `${by} declares ${accused} dead at ${(atMs / 1_000).toFixed(3)} s of seed ${seed}${strikes ? ", between strikes" : ""}`;
+}
+
+function partsOf({ nodes, hours, loss, stallMs, seed, strikes, timing }: HoursPlan): readonly LongRunPlan[] {
   const shared = { nodes, loss, stallMs, timing };
   const split = (total: number, from: number, isStruck: boolean): readonly LongRunPlan[] =>
     Array.from({ length: Math.ceil(total / PART_HOURS) }, (_, part) => ({
@@ -66,19 +115,31 @@ function jobsOf({ nodes, hours, loss, stallMs, seed, strikes, timing }: HoursPla
   return [...split(strikes / STRIKES_PER_HOUR, seed + 1_000_000, true), ...split(hours, seed, false)];
 }
 
+const SECONDS_PER_HOUR = 3_600;
+
 /** Rows of the histogram end with these, in ms. */
 const BINS_MS = [100, 150, 200, 300, 400, 500, 600, 700, 800, 1_000, 1_200, 1_500, 3_000, 8_000];
 
 export function describeHours(plan: HoursPlan, result: HoursResult): string {
-  const { leaderHours, falseVerdicts, moves, accused } = result;
+  const { leaders, falseVerdicts, moves, accused, nodeHours, datagrams, muteMs } = result;
   const stalls = plan.stallMs === 0 ? "no stalls" : `stalls of ${plan.stallMs} ms each minute on every node`;
+  const leaderHours = leaders.reduce((sum, { hours }) => sum + hours, 0);
   const perHour = leaderHours === 0 ? 0 : (falseVerdicts.length * 100) / leaderHours;
   return [
     `${plan.nodes} nodes, ${plan.hours} h, ${plan.loss * 100} % loss on every hop, ${stalls}, seed ${plan.seed}`,
     `  false verdicts  ${falseVerdicts.length} in ${leaderHours.toFixed(1)} leader hours (${perHour.toFixed(2)} in 100)`,
+    ...leaders.map(
+      ({ name, hours, falseVerdicts: about }) => `    ${name}  ${about} in ${hours.toFixed(1)} hours as a leader`,
+    ),
     ...falseVerdicts.map((text) => `    ${text}`),
-    `  moves           ${moves}`,
-    `  suspected       ${accused} incarnations, by fast detection or memberlist's own`,
+    ...(nodeHours === 0
+      ? []
+      : [
+          `  moves           ${moves}`,
+          `  suspected       ${accused} incarnations, by fast detection or memberlist's own`,
+          `  datagrams       ${(datagrams / nodeHours / SECONDS_PER_HOUR).toFixed(1)} a second from each node`,
+          `  mute            ${(muteMs / nodeHours).toFixed(1)} ms an hour on each node`,
+        ]),
     ...(plan.strikes === 0 ? [] : describeTakeovers(result)),
     "",
   ].join("\n");
@@ -124,10 +185,10 @@ function describeTakeovers({ takeovers, missed }: HoursResult): readonly string[
   ];
 }
 
-/** By the nearest rank. */
-function quantile(values: readonly number[], p: number): number {
+/** By the nearest rank; not a number without values. */
+export function quantile(values: readonly number[], p: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)] ?? Number.NaN;
 }
 
-serveJobs((plan: LongRunPlan): Part => ({ plan, tally: new LongRun(plan).run() }));
+serveJobs((job: Job): Part => ({ ...job, tally: new LongRun(job.part).run() }));

@@ -3,6 +3,8 @@
  * long it takes to notice who does not. Nobody asks and no trace is kept, so that an hour takes seconds: what is counted is what speakers
  * send.
  */
+import { FENCE_TIMING, type FenceTiming } from "../../speaker/fence.ts";
+import type { Speaker } from "../../speaker/speaker.ts";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import { FAST_TIMING, type FastTiming } from "../../src/gossip/fast/fast-timing.ts";
@@ -17,6 +19,11 @@ import type { StartTenant } from "./tenant.ts";
 import { accusationsIn } from "./user-messages.ts";
 import { buildMachines, buildNetwork, buildSegments, planOf } from "./world-plan.ts";
 
+/** Every number that a long run may be given another value for. */
+export interface LongRunTiming extends FastTiming, FenceTiming {}
+
+export const LONG_RUN_TIMING: LongRunTiming = { ...FAST_TIMING, ...FENCE_TIMING };
+
 export interface LongRunPlan {
   readonly nodes: number;
   readonly hours: number;
@@ -28,7 +35,7 @@ export interface LongRunPlan {
   /** Leaders are killed, lose their host, or are frozen, one every `STRIKE_INTERVAL_MS`: for the time that noticing it takes. */
   readonly strikes: boolean;
   /** Numbers that differ from the product's. */
-  readonly timing: Partial<FastTiming>;
+  readonly timing: Partial<LongRunTiming>;
 }
 
 /** Somebody who lives was declared dead. */
@@ -47,12 +54,16 @@ export interface Takeover {
 }
 
 export interface LongRunTally {
-  /** Hours × nodes that led something. */
-  readonly leaderHours: number;
+  /** By node: how long it led something. */
+  readonly leaderHours: ReadonlyMap<string, number>;
   readonly falseVerdicts: readonly FalseVerdict[];
   readonly moves: number;
   /** Incarnations that somebody has accused, or suspected by memberlist's own detection. */
   readonly accused: number;
+  /** Sent by all nodes together. */
+  readonly datagrams: number;
+  /** How long nodes were mute behind their fences, together. */
+  readonly muteMs: number;
   readonly takeovers: readonly Takeover[];
   /** Strikes after which nobody noticed, or nobody took over, before they were over. */
   readonly missed: readonly LeaderFault[];
@@ -95,15 +106,22 @@ export class LongRun {
   readonly #takeovers: Takeover[] = [];
   readonly #missed: LeaderFault[] = [];
   #moves = 0;
-  #leaderMs = 0;
+  #datagrams = 0;
+  #muteMs = 0;
+  readonly #leaderMs = new Map<string, number>();
   #leadersSinceMs = BEGINS_MS;
   #strike: Strike | undefined;
 
   constructor(plan: LongRunPlan) {
     this.#plan = plan;
-    const fastTiming = { ...FAST_TIMING, ...plan.timing };
+    const timing = { ...LONG_RUN_TIMING, ...plan.timing };
     this.#startTenant = speakerTenant({
-      ports: (ports) => (ports.gossip === undefined ? ports : { ...ports, gossip: { ...ports.gossip, fastTiming } }),
+      ports: ({ gossip, ...ports }) => ({
+        ...ports,
+        fenceTiming: timing,
+        ...(gossip === undefined ? {} : { gossip: { ...gossip, fastTiming: timing } }),
+      }),
+      speaker: (speaker) => this.#timeMuteness(speaker),
     });
     this.#random = new SeededRandom(plan.seed * 7_919 + plan.nodes);
     const world = planOf({ nodes: plan.nodes, services: SERVICES, closeLookMs: 0 });
@@ -134,10 +152,12 @@ export class LongRun {
     this.#clock.advance(endMs - this.#clock.nowMs());
     this.#countLeaders();
     return {
-      leaderHours: this.#leaderMs / HOUR_MS,
+      leaderHours: new Map([...this.#leaderMs].map(([name, ms]) => [name, ms / HOUR_MS])),
       falseVerdicts: this.#falseVerdicts,
       moves: this.#moves,
       accused: this.#accused.size,
+      datagrams: this.#datagrams,
+      muteMs: this.#muteMs,
       takeovers: this.#takeovers,
       missed: this.#missed,
     };
@@ -153,6 +173,8 @@ export class LongRun {
 
   #begin(): void {
     const { loss } = this.#plan;
+    this.#datagrams = 0;
+    this.#muteMs = 0;
     this.#network.faults.lossRate = loss;
     for (const segment of this.#segments) segment.faults.lossRate = loss;
   }
@@ -171,11 +193,29 @@ export class LongRun {
 
   #countLeaders(): void {
     const nowMs = this.#clock.nowMs();
-    this.#leaderMs += new Set(this.#leaders.values()).size * Math.max(0, nowMs - this.#leadersSinceMs);
-    this.#leadersSinceMs = Math.max(this.#leadersSinceMs, nowMs);
+    const sinceMs = nowMs - this.#leadersSinceMs;
+    if (sinceMs <= 0) return;
+    for (const name of new Set(this.#leaders.values())) {
+      this.#leaderMs.set(name, (this.#leaderMs.get(name) ?? 0) + sinceMs);
+    }
+    this.#leadersSinceMs = nowMs;
+  }
+
+  #timeMuteness({ announcer }: Speaker): void {
+    let sinceMs: number | undefined;
+    const handle = announcer.handle.bind(announcer);
+    announcer.handle = (event, atMs) => {
+      if (event.kind === "mute") sinceMs ??= atMs;
+      if (event.kind === "unmute" && sinceMs !== undefined) {
+        this.#muteMs += atMs - sinceMs;
+        sinceMs = undefined;
+      }
+      return handle(event, atMs);
+    };
   }
 
   #hear(bytes: Uint8Array): void {
+    this.#datagrams++;
     const nowMs = this.#clock.nowMs();
     for (const { kind, node, incarnation, from } of accusationsIn(bytes)) {
       const key = `${node} ${incarnation}`;

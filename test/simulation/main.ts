@@ -1,12 +1,13 @@
 /** `hack/simulate`: runs seeds of a scenario and prints what broke, with the command that replays it; or long runs (`--hours`). */
 import { parseArgs } from "node:util";
-import { FAST_TIMING } from "../../src/gossip/fast/fast-timing.ts";
 import { type Outcome, runBatch, runJob } from "./batch.ts";
-import { simulateHours } from "./hours-command.ts";
+import { simulateHours, simulatePrices } from "./hours-command.ts";
+import { LONG_RUN_TIMING } from "./long-run.ts";
 import { SCENARIOS, scenarioOf } from "./scenario.ts";
 
 const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--trace]
        hack/simulate --hours H [--loss P] [--stall-ms M] [--nodes N,…] [--strikes N] [--set NAME=VALUE …] [--seed S]
+       hack/simulate --prices [--hours H] [--loss P] [--strikes N] [--seed S]
 
   --scenario  ${SCENARIOS.map(({ name }) => name).join(", ")}; without it: all but large
   --seeds     how many seeds, from --seed on (default 20)
@@ -19,7 +20,10 @@ const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--
   --stall-ms  every node stands still for so long once a minute (default 300)
   --nodes     sizes of the clusters (default 3,5)
   --strikes   leaders struck down in each (default 300)
-  --set       another value for a number of fast detection: ${Object.keys(FAST_TIMING).join(", ")}
+  --set       another value for a number of fast detection: ${Object.keys(LONG_RUN_TIMING).join(", ")}
+
+  --prices    the same for a lower and a higher value of each of these numbers, as a table: with stalls of 300 ms, and of 800 ms; so many
+              hours (default 2) and leaders struck down (default 60) for each value
 `;
 const TAIL_LINES = 60;
 
@@ -33,7 +37,8 @@ const { values } = parseArgs({
     loss: { type: "string", default: "10" },
     "stall-ms": { type: "string", default: "300" },
     nodes: { type: "string", default: "3,5" },
-    strikes: { type: "string", default: "300" },
+    strikes: { type: "string" },
+    prices: { type: "boolean", default: false },
     set: { type: "string", multiple: true, default: [] },
     help: { type: "boolean", default: false },
   },
@@ -47,8 +52,10 @@ const seeds = Number(values.seeds ?? (values.seed === undefined && !values.trace
 if (values.help || scenarios.includes(undefined) || !Number.isInteger(first) || !Number.isInteger(seeds)) {
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
+} else if (values.prices) {
+  process.exitCode = await simulatePrices({ ...values, hours: values.hours ?? "2", strikes: values.strikes ?? "60" });
 } else if (values.hours !== undefined) {
-  process.exitCode = await simulateHours({ ...values, hours: values.hours });
+  process.exitCode = await simulateHours({ ...values, hours: values.hours, strikes: values.strikes ?? "300" });
 } else {
   const names = scenarios.flatMap((scenario) => scenario?.name ?? []);
   const jobs = names.flatMap((scenario) =>

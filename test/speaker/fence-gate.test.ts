@@ -3,7 +3,7 @@ import { FenceGate } from "../../speaker/fence-gate.ts";
 
 function gate(): { readonly fence: FenceGate; readonly deeds: string[] } {
   const deeds: string[] = [];
-  const fence = new FenceGate(0, {
+  const fence = new FenceGate(0, undefined, {
     mute: (nowMs) => deeds.push(`mute ${nowMs}`),
     unmute: (nowMs) => deeds.push(`unmute ${nowMs}`),
     ask: () => deeds.push("ask"),

@@ -25,6 +25,14 @@ describe("fence", () => {
     expect(expire(fence, 551).kind).to.equal("open");
   });
 
+  it("takes other numbers", () => {
+    const timing = { gapMs: 400, aloneMs: 100 };
+    expect(turn(openFence(0), 400, timing).fence.kind).to.equal("open");
+    const { fence } = turn(openFence(0), 401, timing);
+    expect(fenceDeadlineMs(fence, timing)).to.equal(501);
+    expect(expire(fence, 501, timing).kind).to.equal("open");
+  });
+
   it("opens at once when a member holds us alive, or suspect, at our incarnation", () => {
     expect(hear(mutedAt2000(), { state: "alive", incarnation: 7 }, 7).kind).to.equal("open");
     expect(hear(mutedAt2000(), { state: "suspect", incarnation: 7 }, 7).kind).to.equal("open");
