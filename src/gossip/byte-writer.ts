@@ -1,14 +1,13 @@
 /** A buffer that grows while values are appended; numbers stand in network order. */
+import { unclearedBytes } from "../base/bytes.ts";
 
 export class ByteWriter {
   #bytes: Uint8Array;
-  #view: DataView;
   #length = 0;
 
   /** @param capacity bytes to start with; it doubles as needed */
   constructor(capacity = 256) {
-    this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
+    this.#bytes = unclearedBytes(capacity);
   }
 
   get length(): number {
@@ -22,18 +21,22 @@ export class ByteWriter {
 
   u16(value: number): void {
     const at = this.#take(2);
-    this.#view.setUint16(at, value);
+    this.#bytes[at] = value >>> 8;
+    this.#bytes[at + 1] = value;
   }
 
   u32(value: number): void {
     const at = this.#take(4);
-    this.#view.setUint32(at, value);
+    this.#bytes[at] = value >>> 24;
+    this.#bytes[at + 1] = value >>> 16;
+    this.#bytes[at + 2] = value >>> 8;
+    this.#bytes[at + 3] = value;
   }
 
   /** Two's complement for negative values; exact up to 2^53. */
   i64(value: number): void {
     const at = this.#take(8);
-    this.#view.setBigInt64(at, BigInt(value));
+    new DataView(this.#bytes.buffer, this.#bytes.byteOffset).setBigInt64(at, BigInt(value));
   }
 
   bytes(values: Uint8Array): void {
@@ -51,15 +54,14 @@ export class ByteWriter {
     this.#length = 0;
   }
 
-  /** Reserves `count` bytes and returns where they start. It may replace buffer and view, so it is called before they are read. */
+  /** Reserves `count` bytes and returns where they start. It may replace the buffer, so it is called before that is read. */
   #take(count: number): number {
     const start = this.#length;
     this.#length += count;
     if (this.#length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length));
+      const grown = unclearedBytes(Math.max(this.#length, 2 * this.#bytes.length));
       grown.set(this.#bytes.subarray(0, start));
       this.#bytes = grown;
-      this.#view = new DataView(grown.buffer);
     }
     return start;
   }

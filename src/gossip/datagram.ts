@@ -6,6 +6,7 @@ import { crc32 } from "node:zlib";
 import { concatBytes } from "../base/bytes.ts";
 import { ArpeggioError } from "../base/errors.ts";
 import type { Random } from "../base/random.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import { decodeCompound, encodeCompound } from "./compound.ts";
 import { decodeCompressed, encodeCompressed } from "./compression.ts";
 import type { GossipDrop } from "./drop.ts";
@@ -72,11 +73,11 @@ export function sealDatagram(parts: readonly Uint8Array[], options: SealDatagram
   const message = parts.length === 1 ? only : encodeCompound(parts);
   const compressed = options.compress ? encodeCompressed(message) : message;
   const shorter = compressed.length < message.length ? compressed : message;
-  const plain = options.withCrc ? concatBytes([crcHeader(shorter), shorter]) : shorter;
+  const plain = options.withCrc ? checksummed(shorter) : shorter;
   const { keyring, label, random } = options;
   const sealed =
     keyring === undefined ? plain : sealPayload(plain, keyring.primary, random.bytes(NONCE_BYTES), labelBytes(label));
-  return concatBytes([encodeLabelHeader(label), sealed]);
+  return label === "" ? sealed : concatBytes([encodeLabelHeader(label), sealed]);
 }
 
 /** What label and encryption take from the bytes of a datagram; the checksum comes on top and is not counted (memberlist v0.5.1 net.go:805). */
@@ -99,11 +100,12 @@ function isChecksummed(plain: Uint8Array): boolean {
   return plain[0] === TYPE.crc && plain.length >= CRC_HEADER_BYTES;
 }
 
-function crcHeader(message: Uint8Array): Uint8Array {
-  const header = new Uint8Array(CRC_HEADER_BYTES);
-  header[0] = TYPE.crc;
-  new DataView(header.buffer).setUint32(1, crc32(message));
-  return header;
+function checksummed(message: Uint8Array): Uint8Array {
+  const writer = new ByteWriter(CRC_HEADER_BYTES + message.length);
+  writer.u8(TYPE.crc);
+  writer.u32(crc32(message));
+  writer.bytes(message);
+  return writer.finish();
 }
 
 /** Takes compounds and compressed messages apart, with one budget of bytes for all of them. */

@@ -11,6 +11,7 @@ export type LabelDrop = "truncated" | "label-malformed" | "label-mismatch";
 
 /** Bytes of a label, as they stand in the header and in the associated data. @throws ERR_INTERNAL_ARGUMENT over 255 bytes */
 export function labelBytes(label: string): Uint8Array {
+  if (label === "") return NO_BYTES;
   const bytes = new TextEncoder().encode(label);
   if (bytes.length > MAX_LABEL_BYTES) {
     throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", `a label has at most ${MAX_LABEL_BYTES} bytes`);

@@ -35,6 +35,16 @@ export class MsgpackReader {
     return this.#fault;
   }
 
+  /** Passes over these very bytes, if they come next; the reader stays where it is if they do not. */
+  passes(expected: Uint8Array): boolean {
+    if (this.#fault !== undefined || expected.length > this.#bytes.length - this.#offset) return false;
+    for (let index = 0; index < expected.length; index++) {
+      if (this.#bytes[this.#offset + index] !== expected[index]) return false;
+    }
+    this.#offset += expected.length;
+    return true;
+  }
+
   readContainer(): Container {
     const code = this.#code();
     if (code === NIL) return { kind: "map", count: 0 };

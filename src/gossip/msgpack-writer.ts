@@ -2,6 +2,8 @@
 import type { ByteWriter } from "./byte-writer.ts";
 
 const NIL = 0xc0;
+/** A shorter raw has its length in its first byte. */
+const SHORT_RAW_LIMIT = 32;
 const utf8 = new TextEncoder();
 
 export function writeNil(writer: ByteWriter): void {
@@ -64,7 +66,7 @@ export function writeSigned(writer: ByteWriter, value: number): void {
 /** Raw form: never str8 (d9) nor bin (c4), which go-msgpack 0.5.5 refuses in places. */
 export function writeRaw(writer: ByteWriter, bytes: Uint8Array): void {
   const { length } = bytes;
-  if (length < 32) {
+  if (length < SHORT_RAW_LIMIT) {
     writer.u8(0xa0 | length);
   } else if (length < 0x1_0000) {
     writer.u8(0xda);
@@ -77,5 +79,14 @@ export function writeRaw(writer: ByteWriter, bytes: Uint8Array): void {
 }
 
 export function writeText(writer: ByteWriter, text: string): void {
-  writeRaw(writer, utf8.encode(text));
+  if (!isShortAscii(text)) return writeRaw(writer, utf8.encode(text));
+  // Names of nodes in every ping: no array of their bytes is made.
+  writer.u8(0xa0 | text.length);
+  for (let index = 0; index < text.length; index++) writer.u8(text.charCodeAt(index));
+}
+
+function isShortAscii(text: string): boolean {
+  if (text.length >= SHORT_RAW_LIMIT) return false;
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) >= 0x80) return false;
+  return true;
 }

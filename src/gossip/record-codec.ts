@@ -3,7 +3,7 @@
  * The schema decides what is text and what is bytes, because the wire's raw form does not say.
  */
 import { bytesEqual } from "../base/bytes.ts";
-import type { ByteWriter } from "./byte-writer.ts";
+import { ByteWriter } from "./byte-writer.ts";
 import type { MsgpackReader } from "./msgpack-reader.ts";
 import {
   writeBool,
@@ -39,6 +39,8 @@ type RecordOf<Fields extends readonly Field[]> = {
 
 interface KeyedField extends Field {
   readonly key: Uint8Array;
+  /** The key as it stands on the wire, with its length. */
+  readonly rawKey: Uint8Array;
 }
 
 type Value = string | Uint8Array | boolean | number;
@@ -55,7 +57,12 @@ export class RecordCodec<const Fields extends readonly Field[]> {
 
   constructor(fields: Fields) {
     const ascii = new TextEncoder();
-    this.#declared = fields.map((field) => ({ ...field, key: ascii.encode(field.name) }));
+    this.#declared = fields.map((field) => {
+      const key = ascii.encode(field.name);
+      const writer = new ByteWriter();
+      writeRaw(writer, key);
+      return { ...field, key, rawKey: writer.finish() };
+    });
     this.#sorted = this.#declared.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -65,8 +72,8 @@ export class RecordCodec<const Fields extends readonly Field[]> {
       ({ name, isOmittedWhenEmpty }) => isOmittedWhenEmpty !== true || !isEmpty(values[name]),
     );
     writeMapHeader(writer, present.length);
-    for (const { name, key, kind } of present) {
-      writeRaw(writer, key);
+    for (const { name, rawKey, kind } of present) {
+      writer.bytes(rawKey);
       writeValue(writer, kind, values[name]);
     }
   }
@@ -77,14 +84,18 @@ export class RecordCodec<const Fields extends readonly Field[]> {
     for (const { name, kind } of this.#declared) values[name] = zeroOf(kind);
     const { kind, count } = reader.readContainer();
     for (let index = 0; index < count && reader.fault === undefined; index++) {
-      const field = kind === "map" ? this.#fieldOf(reader.readRaw()) : this.#declared[index];
+      const field = kind === "map" ? this.#readKey(reader, index) : this.#declared[index];
       if (field === undefined) reader.skip();
       else values[field.name] = readValue(reader, field.kind);
     }
     return values as RecordOf<Fields>;
   }
 
-  #fieldOf(key: Uint8Array): KeyedField | undefined {
+  /** Go and we write keys in one order: the one at this place is looked for first. */
+  #readKey(reader: MsgpackReader, index: number): KeyedField | undefined {
+    const likely = this.#sorted[index];
+    if (likely !== undefined && reader.passes(likely.rawKey)) return likely;
+    const key = reader.readRaw();
     return this.#sorted.find((field) => bytesEqual(field.key, key));
   }
 }

@@ -2,7 +2,7 @@
  * A gossip stream: one request, one answer. The label stands in front of what the dialer sends, and only there; an encrypted
  * message is a frame of 0a, length and payload (memberlist v0.5.1 net.go:1100-1230). No clock; randomness is passed in.
  */
-import { concatBytes } from "../base/bytes.ts";
+import { concatBytes, unclearedBytes } from "../base/bytes.ts";
 import type { Random } from "../base/random.ts";
 import { encodeCompressed } from "./compression.ts";
 import type { GossipDrop } from "./drop.ts";
@@ -14,6 +14,7 @@ import { encodeStreamMessage } from "./message-codec.ts";
 import { StreamBody } from "./stream-body.ts";
 import { TYPE } from "./wire-records.ts";
 
+const NO_BYTES = new Uint8Array(0);
 /** Type byte and length. */
 const FRAME_HEADER_BYTES = 5;
 /** memberlist refuses longer frames (net.go:1139). */
@@ -76,7 +77,7 @@ const NEED_MORE: StreamStep = { kind: "need-more" };
 export class StreamDecoder {
   readonly #options: OpenStreamOptions;
   readonly #body: StreamBody;
-  #buffer = new Uint8Array(1024);
+  #buffer: Uint8Array = NO_BYTES;
   #length = 0;
   /** Where the frame or message starts, once the label is read. */
   #start: number | undefined;
@@ -133,7 +134,7 @@ export class StreamDecoder {
   #append(bytes: Uint8Array): void {
     const end = this.#length + bytes.length;
     if (end > this.#buffer.length) {
-      const grown = new Uint8Array(Math.max(end, 2 * this.#buffer.length));
+      const grown = unclearedBytes(Math.max(end, 2 * this.#buffer.length));
       grown.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = grown;
     }
@@ -143,7 +144,7 @@ export class StreamDecoder {
 
   #finish(): void {
     this.#isDone = true;
-    this.#buffer = new Uint8Array(0);
+    this.#buffer = NO_BYTES;
     this.#length = 0;
   }
 }

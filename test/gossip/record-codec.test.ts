@@ -151,6 +151,18 @@ describe("RecordCodec", () => {
     it(`refuses ${name} as ${fault}`, () => expect(decode(bytes)).to.equal(fault));
   }
 
+  for (const { name, text, bytes } of [
+    { name: "31 letters", text: "a".repeat(31), bytes: `bf${"61".repeat(31)}` },
+    { name: "32 letters", text: "a".repeat(32), bytes: `da0020${"61".repeat(32)}` },
+    { name: "30 letters and one of two bytes", text: `${"a".repeat(30)}é`, bytes: `da0020${"61".repeat(30)}c3a9` },
+  ]) {
+    it(`writes a text of ${name} in the raw form, by its bytes`, () => {
+      const writer = new ByteWriter();
+      RECORD.encode(writer, { ...ZERO, Text: text });
+      expect(hexOf(writer.finish())).to.contain(`${KEY.Text}${bytes}`);
+    });
+  }
+
   it("brings every record back", () => {
     const record = fc.record({
       Num: fc.nat(0xffff),

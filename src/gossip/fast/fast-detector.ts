@@ -46,6 +46,8 @@ export class FastDetector {
   #leaders = new Map<string, LeaderNode>();
   #watchersOf = new Map<string, readonly string[]>();
   #members = 1;
+  /** By node: they stand as long as the view does. */
+  readonly #contexts = new Map<string, WatchContext>();
   #effects: FastEffect[] = [];
   #dueMs: number | undefined;
   /** When we meant to turn next: a deadline that was over before counts from the turn that noted it, so that no lateness is noted twice. */
@@ -160,6 +162,7 @@ export class FastDetector {
     if (view.hasLink !== this.#view.hasLink) for (const watch of this.#watches.values()) watch.restart(nowMs);
     this.#view = view;
     this.#members = members.size;
+    this.#contexts.clear();
     this.#leaders = new Map(view.leaders.map((leader) => [leader.node, leader]));
     this.#watchersOf = new Map(
       view.leaders.map((leader) => [leader.node, this.#choice.watchersOf(leader, view.watchers)]),
@@ -255,10 +258,14 @@ export class FastDetector {
   }
 
   #contextOf({ node }: Watch): WatchContext {
+    const known = this.#contexts.get(node);
+    if (known !== undefined) return known;
     const { self } = this.#options;
     const otherWatchers = (this.#watchersOf.get(node) ?? []).filter((name) => name !== self);
     const goAccusers = this.#view.goMembers.filter((name) => name !== node);
-    return { isLone: otherWatchers.length + goAccusers.length === 0, hasHelpers: this.#members > 2 };
+    const context = { isLone: otherWatchers.length + goAccusers.length === 0, hasHelpers: this.#members > 2 };
+    this.#contexts.set(node, context);
+    return context;
   }
 
   #nextDeadlineMs(nowMs: number): number | undefined {
