@@ -1,12 +1,9 @@
-/**
- * Where the wire thread begins. Its program is loaded some of it a turn, the parts that others import first: all of it in one turn takes
- * three times what a turn may (DESIGN §5). `hack/bundle` makes files of what is imported here.
- */
-import { setImmediate as nextTurn } from "node:timers/promises";
+/** Where the wire thread begins. `hack/bundle` makes files of what is imported here. */
 import { workerData } from "node:worker_threads";
+import { loadInTurns } from "./load-in-turns.ts";
 import type { WireSettings } from "./thread-messages.ts";
 
-const PARTS: readonly (() => Promise<unknown>)[] = [
+await loadInTurns([
   () => import("node:crypto"),
   () => import("node:zlib"),
   () => import("node:dgram"),
@@ -22,11 +19,6 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import("./council.ts"),
   () => import("./speaker.ts"),
   () => import("./wire-thread.ts"),
-];
-
-for (const load of PARTS) {
-  await load();
-  await nextTurn();
-}
+]);
 const { runWireThread } = await import("./wire-thread.ts");
 await runWireThread(workerData as WireSettings);
