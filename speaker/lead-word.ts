@@ -41,6 +41,8 @@ export class LeadWord {
   readonly #told = new Map<Ip, Told>();
   readonly #begun = new Set<Ip>();
   readonly #farewells = new Map<Ip, Farewell>();
+  /** No farewell falls due earlier. */
+  #quietUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(ports: LeadWordPorts) {
     this.#ports = ports;
@@ -67,22 +69,20 @@ export class LeadWord {
     this.#begun.delete(ip);
     const to = this.#told.get(ip)?.all ?? [];
     this.#told.delete(ip);
-    if (!isKnown && to.length > 0) this.#farewells.set(ip, { to, startMs: nowMs, said: 0 });
+    if (isKnown || to.length === 0) return;
+    const farewell = { to, startMs: nowMs, said: 0 };
+    this.#farewells.set(ip, farewell);
+    this.#quietUntilMs = Math.min(this.#quietUntilMs, nextFarewellMs(farewell));
   }
 
   due(nowMs: number): LeadNews {
     return { begun: this.#takeBegun(), ended: this.#takeEnded(nowMs) };
   }
 
-  /** Minus infinity: now. */
+  /** Minus infinity: now. It may come too early, and then nothing is due. */
   deadlineMs(): number | undefined {
     if (this.#begun.size > 0) return Number.NEGATIVE_INFINITY;
-    let nextMs: number | undefined;
-    for (const farewell of this.#farewells.values()) {
-      const atMs = nextFarewellMs(farewell);
-      if (nextMs === undefined || atMs < nextMs) nextMs = atMs;
-    }
-    return nextMs;
+    return this.#farewells.size === 0 ? undefined : this.#quietUntilMs;
   }
 
   #takeBegun(): ReadonlyMap<string, readonly Ip[]> {
@@ -109,11 +109,16 @@ export class LeadWord {
 
   #takeEnded(nowMs: number): LeadNews["ended"] {
     const ended: { readonly ip: Ip; readonly to: readonly string[] }[] = [];
+    if (nowMs < this.#quietUntilMs) return ended;
     for (const [ip, farewell] of this.#farewells) {
       if (ended.length >= TOLD_AT_ONCE) break;
       if (nextFarewellMs(farewell) > nowMs) continue;
       if (++farewell.said >= NO_OFFSETS_MS.length) this.#farewells.delete(ip);
       ended.push({ ip, to: farewell.to });
+    }
+    this.#quietUntilMs = Number.POSITIVE_INFINITY;
+    for (const farewell of this.#farewells.values()) {
+      this.#quietUntilMs = Math.min(this.#quietUntilMs, nextFarewellMs(farewell));
     }
     return ended;
   }

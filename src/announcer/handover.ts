@@ -61,6 +61,8 @@ export class Handover {
   /** Time that was spoken at last, and what may still be said in the same turn. */
   #spokenAtMs = Number.NEGATIVE_INFINITY;
   #left = SPOKEN_AT_ONCE;
+  /** Nothing of claims, silences and awaited ones falls due earlier: thousands are not walked at every event. */
+  #quietUntilMs = Number.POSITIVE_INFINITY;
 
   /** `basisOf`: of the claim as it is said now. */
   constructor(nodeName: string, basisOf: (duty: Duty, nowMs: number) => ClaimBasis) {
@@ -71,7 +73,9 @@ export class Handover {
   /** Claims the address from `to[0]`; the others are told. */
   claim(duty: Duty, to: readonly [string, ...string[]], nowMs: number): void {
     this.endClaims(duty.ip);
-    this.#claims.set(duty.ip, { duty, to, startMs: nowMs, sent: 0 });
+    const series = { duty, to, startMs: nowMs, sent: 0 };
+    this.#claims.set(duty.ip, series);
+    this.#wake(nextClaimMs(series));
   }
 
   endClaims(ip: Ip): void {
@@ -93,7 +97,9 @@ export class Handover {
   awaitClaim(duty: Duty, nextLeader: string): void {
     const known = this.#awaited.get(duty.ip);
     const before = known?.nextLeader === nextLeader ? known : { startMs: undefined, asked: 0 };
-    this.#awaited.set(duty.ip, { ...before, duty, nextLeader });
+    const awaited = { ...before, duty, nextLeader };
+    this.#awaited.set(duty.ip, awaited);
+    this.#wake(awaited.startMs === undefined ? Number.NEGATIVE_INFINITY : nextQuestionMs(awaited));
   }
 
   endAwaiting(ip: Ip): void {
@@ -103,6 +109,7 @@ export class Handover {
   /** A better claim has silenced us for the address. Heard again, it answers our question. */
   silence(duty: Duty, winner: Claimant, nowMs: number): void {
     this.#silences.set(duty.ip, { duty, winner, unanswered: 0, nextMs: nowMs + QUESTION_INTERVAL_MS });
+    this.#wake(nowMs + QUESTION_INTERVAL_MS);
   }
 
   winnerOf(ip: Ip): Claimant | undefined {
@@ -118,13 +125,16 @@ export class Handover {
     if (silence?.winner.node !== node) return false;
     if (silence.unanswered > 0) return true;
     silence.nextMs = Math.min(silence.nextMs, nowMs + OVERTAKING_MS);
+    this.#wake(silence.nextMs);
     return false;
   }
 
   /** The winner is asked again, not only when its time comes. */
   askSoon(ip: Ip, nowMs: number): void {
     const silence = this.#silences.get(ip);
-    if (silence !== undefined) silence.nextMs = Math.min(silence.nextMs, nowMs);
+    if (silence === undefined) return;
+    silence.nextMs = Math.min(silence.nextMs, nowMs);
+    this.#wake(silence.nextMs);
   }
 
   endSilence(ip: Ip): void {
@@ -133,6 +143,7 @@ export class Handover {
 
   /** Addresses whose winner has not answered: their silence is over. */
   takeUnanswered(nowMs: number): Ip[] {
+    if (nowMs < this.#quietUntilMs) return [];
     const over = [...this.#silences].filter(
       ([, { unanswered, nextMs }]) => unanswered >= UNANSWERED_QUESTIONS && nextMs <= nowMs,
     );
@@ -154,6 +165,7 @@ export class Handover {
   due(nowMs: number, isLed: (duty: Duty) => boolean): Outgoing[] {
     if (nowMs !== this.#spokenAtMs) this.beginTurn();
     this.#spokenAtMs = nowMs;
+    if (nowMs < this.#quietUntilMs && this.#returned.size === 0) return [];
     const claims: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
     for (const [ip, series] of this.#claims) {
       if (this.#left <= 0) break;
@@ -177,12 +189,14 @@ export class Handover {
       }
       if (duties.length === 0) this.#returned.delete(node);
     }
+    const questions = this.#dueQuestions(nowMs);
+    this.#quietUntilMs = this.#earliestMs();
     return [
       ...claimsOf(
         this.#nodeName,
         claims.map(({ duty, to }) => ({ duty, to, basis: this.#basisOf(duty, nowMs) })),
       ),
-      ...byGroup(this.#dueQuestions(nowMs), ({ basis }) => basis?.freshness).map(({ first, duties }) => ({
+      ...byGroup(questions, ({ basis }) => basis?.freshness).map(({ first, duties }) => ({
         to: first.to,
         message: {
           kind: "lead-question" as const,
@@ -215,12 +229,23 @@ export class Handover {
     return questions;
   }
 
+  /** It may come too early, and then nothing is due. */
   nextDeadlineMs(): number | undefined {
-    let nextMs = this.#returned.size > 0 ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+    if (this.#returned.size > 0) return Number.NEGATIVE_INFINITY;
+    const isIdle = this.#claims.size + this.#silences.size + this.#awaited.size === 0;
+    return isIdle || this.#quietUntilMs === Number.POSITIVE_INFINITY ? undefined : this.#quietUntilMs;
+  }
+
+  #wake(atMs: number): void {
+    this.#quietUntilMs = Math.min(this.#quietUntilMs, atMs);
+  }
+
+  #earliestMs(): number {
+    let nextMs = Number.POSITIVE_INFINITY;
     for (const series of this.#claims.values()) nextMs = Math.min(nextMs, nextClaimMs(series));
     for (const silence of this.#silences.values()) nextMs = Math.min(nextMs, silence.nextMs);
     for (const awaited of this.#awaited.values()) nextMs = Math.min(nextMs, nextQuestionMs(awaited));
-    return nextMs === Number.POSITIVE_INFINITY ? undefined : nextMs;
+    return nextMs;
   }
 }
 
