@@ -1,6 +1,7 @@
 /** A lab: its folder, and what is started and stopped on its nodes. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { parseDockerfile } from "../oci/dockerfile.ts";
 import { buildManifests } from "./manifests.ts";
 import { buildNetwork, removeNetwork, serveBehindNat } from "./network.ts";
 import { killProcess, livingPid, recordedRoles, signalProcess, startProcess, waitUntilGone } from "./processes.ts";
@@ -15,8 +16,12 @@ export interface Lab {
 
 /** dist/hack/netlab → the repository. */
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
-/** As speaker/Dockerfile has it, where it says why. */
-export const SPEAKER_HEAP = ["--max-semi-space-size=2", "--initial-old-space-size=64", "--heap-growing-percent=40"];
+const SPEAKER_RECIPE = readFileSync(join(REPOSITORY, "speaker/Dockerfile"), "utf8");
+/** What the image passes to Node between the program's name and the speaker; the recipe says why. */
+export const SPEAKER_NODE_FLAGS = parseDockerfile(SPEAKER_RECIPE, { VERSION: "", REVISION: "" }).entrypoint.slice(
+  1,
+  -1,
+);
 /** What `npm run bundle` makes. */
 export const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
 const CONTROLLER_BUNDLE = join(REPOSITORY, "dist/bundle/arpeggio-controller.js");
@@ -99,7 +104,7 @@ export function startSpeaker(lab: Lab, node: Host): void {
   const peers = lab.topology.nodes.filter(({ name }) => name !== node.name).map(({ ipv4 }) => ipv4);
   const argv = [
     process.execPath,
-    ...SPEAKER_HEAP,
+    ...SPEAKER_NODE_FLAGS,
     SPEAKER_BUNDLE,
     `--source=files:${manifestFolder(lab, node)}`,
     `--node-name=${node.name}`,
