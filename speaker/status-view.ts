@@ -187,21 +187,36 @@ export function refusedByIp(
   return byIp;
 }
 
+/** Who leads an address, as this node sees it, and what this node does for it; undefined while nothing is decided about it. */
+export function saidOf(
+  { council, announcer, orphans }: Speaker,
+  ip: Ip,
+  nodeName: string,
+): { readonly state: AddressFields["state"]; readonly leader: string | undefined } | undefined {
+  const leadership = council.leadership.get(ip);
+  if (leadership === undefined) return undefined;
+  const state = announcer.addressState(ip);
+  const hasTaken = state?.phase === "leading" && orphans.taken.has(ip);
+  const leader = hasTaken ? nodeName : leadership.leader;
+  return { state: phaseOf(state, leader), leader };
+}
+
 export function electedFields(speaker: Speaker, ip: Ip, context: StatusContext): AddressFields | undefined {
   const { council, announcer, orphans } = speaker;
   const { isoOf, nodeName } = context;
+  const said = saidOf(speaker, ip, nodeName);
   const leadership = council.leadership.get(ip);
   const state = announcer.addressState(ip);
-  if (leadership === undefined) return undefined;
-  const { leader: elected, previousLeader, reason, sinceMs } = leadership;
+  if (leadership === undefined || said === undefined) return undefined;
+  const { previousLeader, reason, sinceMs } = leadership;
+  const { leader } = said;
   const orphan = orphans.taken.get(ip);
   const hasTaken = orphan !== undefined && state?.phase === "leading";
-  const leader = hasTaken ? nodeName : elected;
   const sticky = stickyOf(council, ip);
   const strict = strictOf(speaker, ip, state, context);
   return {
     address: ip,
-    state: phaseOf(state, leader),
+    state: said.state,
     reason: hasTaken ? "orphan" : reason,
     ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
     ...(strict === undefined ? {} : { strict }),

@@ -42,6 +42,12 @@ export function unclearedBytes(length: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer, byteOffset, length);
 }
 
+export function copyOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const copy = unclearedBytes(bytes.length);
+  copy.set(bytes);
+  return copy;
+}
+
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;

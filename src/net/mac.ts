@@ -33,5 +33,5 @@ export function parseMac(text: string): Mac | undefined {
 
 /** The group bit: set in broadcast and multicast addresses. */
 export function isGroupMac(mac: Mac): boolean {
-  return (Number.parseInt(mac.slice(0, 2), 16) & 1) === 1;
+  return (Number.parseInt(mac.charAt(1), 16) & 1) === 1;
 }

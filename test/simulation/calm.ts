@@ -35,7 +35,10 @@ const READDRESSED_REUNITED_MS = 40_000;
 
 export class Calm {
   readonly #active = new Set<string>();
-  readonly #lastMs = new Map<Disturbance, number>();
+  /** When anything was touched last, and until when the world may take to settle from it. */
+  #touchedMs = 0;
+  #settledMs = 0;
+  #readdressedMs = Number.NEGATIVE_INFINITY;
   /** Since when everybody agrees, and from when on that was held to stay so. */
   #agreedSinceMs: number | undefined;
   #settledSinceMs: number | undefined;
@@ -52,7 +55,9 @@ export class Calm {
   }
 
   touch(kind: Disturbance, nowMs: number): void {
-    this.#lastMs.set(kind, nowMs);
+    this.#touchedMs = nowMs;
+    this.#settledMs = Math.max(this.#settledMs, nowMs + SETTLE_MS[kind]);
+    if (kind === "readdressed") this.#readdressedMs = nowMs;
     this.disagreed();
     this.#settledSinceMs = undefined;
   }
@@ -73,34 +78,31 @@ export class Calm {
 
   /** Since when nothing was touched at all; undefined while a fault lasts. */
   quietSinceMs(): number | undefined {
-    if (this.isDisturbed) return undefined;
-    return Math.max(0, ...this.#lastMs.values());
+    return this.isDisturbed ? undefined : this.#touchedMs;
   }
 
   /** From this time on everybody who lives must be alive everywhere; undefined while a fault lasts. */
   reunitedFromMs(): number | undefined {
     const quietSinceMs = this.quietSinceMs();
     if (quietSinceMs === undefined) return undefined;
-    const readdressedMs = this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY;
-    return Math.max(quietSinceMs + REUNITED_MS, readdressedMs + READDRESSED_REUNITED_MS);
+    return Math.max(quietSinceMs + REUNITED_MS, this.#readdressedMs + READDRESSED_REUNITED_MS);
   }
 
   /** Some may refuse a name at its new address, so that not everybody hears everybody. */
   isReaddressing(nowMs: number): boolean {
-    return nowMs - (this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY) < READDRESSED_REUNITED_MS;
+    return nowMs - this.#readdressedMs < READDRESSED_REUNITED_MS;
   }
 
   /** From this time on nobody is apart: at once after a heal, later when a name moved to another address. */
   connectedFromMs(): number | undefined {
     const quietSinceMs = this.quietSinceMs();
-    const readdressedMs = this.#lastMs.get("readdressed") ?? Number.NEGATIVE_INFINITY;
-    return quietSinceMs === undefined ? undefined : Math.max(quietSinceMs, readdressedMs + READDRESSED_REUNITED_MS);
+    if (quietSinceMs === undefined) return undefined;
+    return Math.max(quietSinceMs, this.#readdressedMs + READDRESSED_REUNITED_MS);
   }
 
   /** From this time on the world counts as settled, if nothing more happens; undefined while a fault lasts. */
   settledFromMs(): number | undefined {
     if (this.isDisturbed) return undefined;
-    const latestMs = Math.max(0, ...[...this.#lastMs].map(([kind, atMs]) => atMs + SETTLE_MS[kind]));
-    return Math.min(latestMs, this.#settledSinceMs ?? latestMs);
+    return Math.min(this.#settledMs, this.#settledSinceMs ?? this.#settledMs);
   }
 }

@@ -1,4 +1,5 @@
 /** Invariants 2 and 3: once settled, exactly the oracle's choice answers, or nobody, and everybody says why. */
+import { isSameList } from "../../src/base/same-list.ts";
 import { derive } from "../../src/desired/derive.ts";
 import type { ClusterSnapshot, NodeFacts } from "../../src/desired/snapshot.ts";
 import type { MemberView } from "../../src/election/decision.ts";
@@ -24,7 +25,9 @@ export class LeaderChecker implements Witness {
   readonly #findings: Findings;
   /** Truth changes rarely, and every address is asked for often. */
   #snapshot: ClusterSnapshot | undefined;
-  #known: { readonly atMs: number; readonly truth: string; readonly verdicts: ReadonlyMap<Ip, Verdict> } | undefined;
+  #known:
+    | { readonly atMs: number; readonly truth: readonly unknown[]; readonly verdicts: ReadonlyMap<Ip, Verdict> }
+    | undefined;
 
   constructor(rules: LeaderRules, findings: Findings) {
     this.#rules = rules;
@@ -85,13 +88,13 @@ export class LeaderChecker implements Witness {
     const snapshot = this.#rules.snapshot();
     const nowMs = this.#rules.nowMs();
     if (this.#known?.atMs === nowMs && this.#snapshot === snapshot) return this.#known.verdicts.get(ip);
-    const members = this.#rules.machines.flatMap((machine) => memberOf(machine, snapshot) ?? []);
     // Settled, all of them remember the same (invariant 16).
     const holders = this.#rules.machines
       .find(({ isAwake, tenant }) => isAwake && tenant !== undefined)
-      ?.tenant?.view().holders;
-    const truth = JSON.stringify([members, [...(holders ?? [])]]);
-    if (this.#known?.truth !== truth || this.#snapshot !== snapshot) {
+      ?.view()?.holders;
+    const truth = [holders, ...this.#rules.machines.flatMap(factsOf)];
+    if (this.#known === undefined || !isSameList(this.#known.truth, truth) || this.#snapshot !== snapshot) {
+      const members = this.#rules.machines.flatMap((machine) => memberOf(machine, snapshot) ?? []);
       this.#snapshot = snapshot;
       this.#known = { atMs: nowMs, truth, verdicts: verdictsOf(snapshot, members, holders) };
     } else this.#known = { ...this.#known, atMs: nowMs };
@@ -119,6 +122,15 @@ function verdictsOf(
     for (const ip of group.addresses) verdicts.set(ip, verdict);
   }
   return verdicts;
+}
+
+/** What `memberOf` goes by, beside the snapshot. */
+function factsOf(machine: Machine): readonly unknown[] {
+  const own = machine.isAwake ? machine.tenant?.flags() : undefined;
+  if (own === undefined) return [undefined];
+  const { isReady, isSettling, isDamped, returningLinks } = own;
+  const cards = machine.cards.flatMap(({ index, mac, hasCarrier, prefixes }) => [index, mac, hasCarrier, prefixes]);
+  return [isReady, isSettling, isDamped, machine.isLeaving, ...returningLinks, "cards", ...cards];
 }
 
 /** The word that the machine ought to say, from what was done to it. What it remembers of its past is its own to know. */

@@ -21,6 +21,7 @@ export class StickyChecker implements Witness {
   readonly #terms = new Map<string, Map<Ip, number>>();
   /** Process, address and node → since when that process holds the node for a candidate in the best tier. */
   readonly #bestSinceMs = new Map<string, number>();
+  readonly #seen = new Map<string, TenantView>();
 
   constructor(rules: StickyRules, findings: Findings) {
     this.#rules = rules;
@@ -29,16 +30,19 @@ export class StickyChecker implements Witness {
 
   lifecycle(_atMs: number, machine: Machine, what: string): void {
     if (what === "frozen") return;
+    this.#seen.delete(machine.name);
     this.#terms.delete(machine.name);
     for (const key of this.#bestSinceMs.keys()) if (key.startsWith(`${machine.name} `)) this.#bestSinceMs.delete(key);
   }
 
   looked(atMs: number): void {
-    const views = this.#rules.machines.flatMap(({ name, isAwake, isLeaving, tenant }) => {
-      const view = isAwake && !isLeaving ? tenant?.view() : undefined;
-      return view === undefined ? [] : [{ name, view }];
+    const views = this.#rules.machines.flatMap((machine) => {
+      const view = machine.isAwake && !machine.isLeaving ? machine.view() : undefined;
+      return view === undefined ? [] : [{ name: machine.name, view }];
     });
     for (const { name, view } of views) {
+      if (this.#seen.get(name) === view) continue;
+      this.#seen.set(name, view);
       this.#lookAtTerms(atMs, name, view);
       this.#lookAtTiers(atMs, name, view);
     }
@@ -108,7 +112,7 @@ export class StickyChecker implements Witness {
   }
 
   #judgeMove(atMs: number, ip: Ip, from: string, to: string): void {
-    const view = this.#rules.machines.find(({ name }) => name === to)?.tenant?.view();
+    const view = this.#rules.machines.find(({ name }) => name === to)?.view();
     const decision = view?.decisions.find(({ addresses }) => addresses.includes(ip));
     if (view === undefined || decision === undefined || !decision.isSticky) return;
     this.#findings.count("16 moved");

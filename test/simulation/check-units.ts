@@ -13,7 +13,7 @@ export interface UnitRules {
 export class UnitChecker implements Witness {
   readonly #rules: UnitRules;
   readonly #findings: Findings;
-  readonly #judged = new WeakMap<readonly HeldDecision[], string>();
+  readonly #judged = new WeakMap<readonly HeldDecision[], ClusterSnapshot>();
 
   constructor(rules: UnitRules, findings: Findings) {
     this.#rules = rules;
@@ -23,8 +23,9 @@ export class UnitChecker implements Witness {
   looked(atMs: number): void {
     for (const machine of this.#rules.machines) {
       const view = machine.isAwake ? machine.view() : undefined;
-      if (view === undefined || this.#judged.has(view.decisions)) continue;
-      this.#judged.set(view.decisions, machine.name);
+      const snapshot = this.#rules.snapshot();
+      if (view === undefined || this.#judged.get(view.decisions) === snapshot) continue;
+      this.#judged.set(view.decisions, snapshot);
       this.#judge(atMs, machine.name, view.decisions);
     }
   }

@@ -1,4 +1,5 @@
 /** Which invariants are judged in a world, and what they may ask of it. */
+import { isSameList } from "../../src/base/same-list.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Agreement } from "./agreement.ts";
 import { FailoverChecker } from "./check-failover.ts";
@@ -20,6 +21,7 @@ import { VerdictChecker } from "./check-verdicts.ts";
 import { ViewChecker } from "./check-views.ts";
 import { WireOrderChecker } from "./check-wire.ts";
 import { WordChecker } from "./check-words.ts";
+import type { Machine } from "./machine.ts";
 import { FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
 import type { TenantView } from "./tenant.ts";
 import { claimsIn, isUserMessage } from "./user-messages.ts";
@@ -71,10 +73,11 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     },
     findings,
   );
+  const viewsText = new ViewsText(world.machines);
   const silence = new SilenceChecker(
     {
       settledFromMs,
-      views: () => viewsOf(world),
+      views: () => viewsText.read(),
       carriesUserMessage: isUserMessage,
       mayContest: () => judges === 9 || judges === 17 || world.calm.isReaddressing(world.clock.nowMs()),
     },
@@ -131,15 +134,33 @@ function areApart({ network }: World, one: string, other: string): boolean {
   );
 }
 
-function viewsOf(world: World): string {
-  return world.machines
-    .map((machine) => {
-      const view = machine.view();
-      if (view === undefined) return machine.name;
-      const links = machine.cards.map(({ mac, index, hasCarrier }) => `${mac} ${index} ${hasCarrier}`);
-      return [machine.name, heldText(view), ...links].join(",");
-    })
-    .join(";");
+/** What all nodes hold, as text; the same one as long as nothing of it has changed. */
+class ViewsText {
+  readonly #machines: readonly Machine[];
+  #seen: readonly unknown[] = [];
+  #text = "";
+
+  constructor(machines: readonly Machine[]) {
+    this.#machines = machines;
+  }
+
+  read(): string {
+    const seen = this.#machines.flatMap((machine) => [
+      machine.view(),
+      ...machine.cards.flatMap(({ mac, index, hasCarrier }) => [mac, index, hasCarrier]),
+    ]);
+    if (isSameList(seen, this.#seen)) return this.#text;
+    this.#seen = seen;
+    this.#text = this.#machines.map(viewOf).join(";");
+    return this.#text;
+  }
+}
+
+function viewOf(machine: Machine): string {
+  const view = machine.view();
+  if (view === undefined) return machine.name;
+  const links = machine.cards.map(({ mac, index, hasCarrier }) => `${mac} ${index} ${hasCarrier}`);
+  return [machine.name, heldText(view), ...links].join(",");
 }
 
 const HELD_TEXTS = new WeakMap<TenantView, string>();

@@ -2,7 +2,8 @@
 
 import type { VirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
-import { isGroupMac, type Mac, macAt } from "../../src/net/mac.ts";
+import { isGroupMac, type Mac } from "../../src/net/mac.ts";
+import { macsOf } from "./frames.ts";
 
 /** Linux bridge: entries age out after 300 s. */
 const FDB_AGE_MS = 300_000;
@@ -64,13 +65,13 @@ export class EthernetSwitch {
     return this.#fdb.get(mac)?.port.name;
   }
 
-  /** Takes a frame from a port; its bytes may be reused when the call returns. */
-  transmit(from: SwitchPort, bytes: Uint8Array): void {
+  /** Takes a frame from a port, and keeps it: nobody writes to it any more. */
+  transmit(from: SwitchPort, frame: Uint8Array): void {
     if (!from.isUp || this.#isLost(from.name)) return;
-    const frame = bytes.slice();
-    this.#learn(macAt(frame, 6), from);
+    const { source, destination } = macsOf(frame);
+    this.#learn(source, from);
     this.framesCarried++;
-    for (const port of this.reach(from, macAt(frame, 0))) this.#deliver(port, frame);
+    for (const port of this.reach(from, destination)) this.#deliver(port, frame);
   }
 
   /** The ports that a frame to `destination` comes out of, loss apart. */
@@ -81,7 +82,7 @@ export class EthernetSwitch {
       (port) =>
         port !== from &&
         port.isUp &&
-        !this.cuts.has(`${from.name}>${port.name}`) &&
+        (this.cuts.size === 0 || !this.cuts.has(`${from.name}>${port.name}`)) &&
         (isFresh ? port === known.port : this.#passesSnooping(port, destination)),
     );
   }
@@ -107,7 +108,7 @@ export class EthernetSwitch {
   }
 
   #isLost(portName: string): boolean {
-    if ((this.#deafUntilMs.get(portName) ?? -1) > this.#clock.nowMs()) return true;
+    if (this.#deafUntilMs.size > 0 && (this.#deafUntilMs.get(portName) ?? -1) > this.#clock.nowMs()) return true;
     return this.faults.lossRate > 0 && this.#random.float() < this.faults.lossRate;
   }
 }

@@ -40,6 +40,11 @@ export function readFrame(bytes: Uint8Array): NeighbourFrame | undefined {
   return frame;
 }
 
+/** The addresses that switches and cards go by, whatever the frame is. */
+export function macsOf(bytes: Uint8Array): { readonly source: Mac; readonly destination: Mac } {
+  return readFrame(bytes) ?? { source: macAt(bytes, 6), destination: macAt(bytes, 0) };
+}
+
 function read(bytes: Uint8Array): NeighbourFrame | undefined {
   if (bytes.length < ETHERNET_BYTES + 28) return undefined;
   const destination = macAt(bytes, 0);

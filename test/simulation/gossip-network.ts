@@ -1,4 +1,5 @@
 /** UDP and TCP between the nodes of a world: latency, loss, order, cuts, and the kernel's part of TCP. */
+import { copyOf } from "../../src/base/bytes.ts";
 import type { VirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
@@ -76,14 +77,14 @@ export class GossipNetwork {
   isPassing(from: Station, to: Station, protocol: GossipProtocol): boolean {
     if (!from.isReachable || !to.isReachable) return false;
     if (this.#isDeaf(from) || this.#isDeaf(to)) return false;
-    return !this.cuts.has(`${from.name}>${to.name}:${protocol}`);
+    return this.cuts.size === 0 || !this.cuts.has(`${from.name}>${to.name}:${protocol}`);
   }
 
   sendDatagram(from: Station, local: Endpoint, to: Endpoint, bytes: Uint8Array): void {
     this.onDatagram(from.name, to, bytes);
     const { duplicateRate } = this.faults;
     const copies = duplicateRate > 0 && this.#random.float() < duplicateRate ? 2 : 1;
-    const datagram = bytes.slice();
+    const datagram = copyOf(bytes);
     for (let copy = 0; copy < copies; copy++) {
       const target = this.#stations.get(to.ip);
       if (target === undefined || !this.isPassing(from, target, "udp") || this.#isLost()) continue;
@@ -114,7 +115,7 @@ export class GossipNetwork {
   }
 
   #isDeaf(station: Station): boolean {
-    return (this.#deafUntilMs.get(station.name) ?? -1) > this.#clock.nowMs();
+    return this.#deafUntilMs.size > 0 && (this.#deafUntilMs.get(station.name) ?? -1) > this.#clock.nowMs();
   }
 
   #isLost(): boolean {

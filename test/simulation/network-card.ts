@@ -1,11 +1,11 @@
 /** A machine's network card on one segment, with the part of the kernel that answers for the machine's own addresses. */
 import type { Ip } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
-import { isGroupMac, type Mac, macAt } from "../../src/net/mac.ts";
+import { isGroupMac, type Mac } from "../../src/net/mac.ts";
 import type { Prefix } from "../../src/net/prefix.ts";
 import { multicastMacOf } from "../../src/packet/solicited-node.ts";
 import type { EthernetSwitch, SwitchPort } from "./ethernet-switch.ts";
-import { answerFrame, readFrame } from "./frames.ts";
+import { answerFrame, macsOf, readFrame } from "./frames.ts";
 
 export interface CardSettings {
   readonly index: number;
@@ -83,7 +83,7 @@ export class NetworkCard implements SwitchPort {
   }
 
   receive(frame: Uint8Array): void {
-    if (!this.accepts(macAt(frame, 0))) return;
+    if (!this.accepts(macsOf(frame).destination)) return;
     this.#answerAsKernel(frame);
     this.#read(this, frame);
   }

@@ -165,10 +165,8 @@ export class ProcessLoop implements Clock {
       input.read();
       hasRun = true;
     }
-    const checks = this.#checks;
-    this.#checks = [];
-    for (const check of checks) {
-      check();
+    if (this.#checks.length > 0) {
+      for (const check of this.#checks.splice(0)) check();
       hasRun = true;
     }
     if (hasRun) this.#turns++;

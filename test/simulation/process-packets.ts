@@ -1,12 +1,12 @@
 /** The packet sockets and joined groups of one process, behind the kernel's filter, read by the process's own loop. */
 import type { FrameListener, GroupPort, PacketPort } from "../../src/announcer/packet-port.ts";
+import { copyOf } from "../../src/base/bytes.ts";
 import type { AddressSet } from "../../src/net/address-set.ts";
 import { type Family, type Ip, isMulticast } from "../../src/net/ip.ts";
 import type { Mac } from "../../src/net/mac.ts";
-import { macAt } from "../../src/net/mac.ts";
 import { type Prefix, prefixHolds } from "../../src/net/prefix.ts";
 import { multicastMacOf } from "../../src/packet/solicited-node.ts";
-import { readFrame } from "./frames.ts";
+import { macsOf, readFrame } from "./frames.ts";
 import type { NetworkCard } from "./network-card.ts";
 import type { ProcessLoop } from "./process-loop.ts";
 
@@ -76,14 +76,14 @@ export class ProcessPackets implements PacketPort, GroupPort {
 
   send(linkIndex: number, _family: Family, bytes: Uint8Array): void {
     const card = this.#cardOf(linkIndex);
-    if (card !== undefined && !this.#isClosed) this.#unsent.push({ card, frame: bytes.slice() });
+    if (card !== undefined && !this.#isClosed) this.#unsent.push({ card, frame: copyOf(bytes) });
   }
 
   flush(): void {
     const frames = this.#unsent;
     this.#unsent = [];
     for (const { card, frame } of frames) {
-      if (this.#capture !== undefined && macAt(frame, 0) === this.#capture.mac) {
+      if (this.#capture !== undefined && macsOf(frame).destination === this.#capture.mac) {
         this.#capture.frames.push(frame);
         continue;
       }
@@ -129,9 +129,10 @@ export class ProcessPackets implements PacketPort, GroupPort {
 
   /** Offers a request of an observer who is not there, and gives what would have been sent to him. */
   ask(card: NetworkCard, frame: Uint8Array): readonly Uint8Array[] {
-    if (this.#loop.isStanding || this.#loop.isOver || !card.accepts(macAt(frame, 0))) return [];
+    const { source, destination } = macsOf(frame);
+    if (this.#loop.isStanding || this.#loop.isOver || !card.accepts(destination)) return [];
     const frames: Uint8Array[] = [];
-    this.#capture = { mac: macAt(frame, 6), frames };
+    this.#capture = { mac: source, frames };
     this.offer(card, frame);
     this.#capture = undefined;
     return frames;

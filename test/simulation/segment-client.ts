@@ -4,9 +4,9 @@
  */
 import type { VirtualClock } from "../../src/base/clock.ts";
 import { familyOf, type Ip } from "../../src/net/ip.ts";
-import { isGroupMac, type Mac, macAt } from "../../src/net/mac.ts";
+import { isGroupMac, type Mac } from "../../src/net/mac.ts";
 import type { EthernetSwitch, SwitchPort } from "./ethernet-switch.ts";
-import { answerFrame, isUnsolicited, type NeighbourFrame, readFrame, requestFrame } from "./frames.ts";
+import { answerFrame, isUnsolicited, macsOf, type NeighbourFrame, readFrame, requestFrame } from "./frames.ts";
 
 /** linux: lock time. no-lock: takes every announcement. ignores-gratuitous: `drop_gratuitous_arp`, and NA unasked. */
 export const CLIENT_KINDS = ["linux", "no-lock", "ignores-gratuitous"] as const;
@@ -74,7 +74,7 @@ export class SegmentClient implements SwitchPort {
   }
 
   receive(frame: Uint8Array): void {
-    const destination = macAt(frame, 0);
+    const { destination } = macsOf(frame);
     if (destination !== this.mac && !isGroupMac(destination)) return;
     const heard = readFrame(frame);
     if (heard !== undefined) this.#hear(heard);

@@ -9,21 +9,33 @@ import {
   type SpeakerPorts,
   type SpeakerSettings,
 } from "../../speaker/speaker-ports.ts";
-import { electedFields } from "../../speaker/status-view.ts";
+import { saidOf } from "../../speaker/status-view.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
+import { isSameList } from "../../src/base/same-list.ts";
 import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
 import { compareText } from "../../src/desired/text-order.ts";
 import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
+import type { HoldersByIp } from "../../src/election/holders.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
+import type { Member } from "../../src/gossip/swim-event.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, revisionOf } from "./cluster.ts";
 import type { Mutant } from "./mutants.ts";
-import type { HeldDecision, OwnFlags, SaidOfAddress, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
+import type {
+  HeldDecision,
+  HeldMember,
+  OwnFlags,
+  SaidOfAddress,
+  StartTenant,
+  Tenant,
+  TenantPorts,
+  TenantView,
+} from "./tenant.ts";
 import { WORLD_TIMING } from "./user-messages.ts";
 
 const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
@@ -124,6 +136,12 @@ class SpeakerTenant implements Tenant {
   /** When snapshot or members changed last. */
   #changedMs = 0;
   #memberNames = "";
+  #view: TenantView | undefined;
+  /** What views were made of, each the same object as long as nothing of it has changed. */
+  #membersSeen: { readonly of: readonly Member[]; readonly held: readonly HeldMember[] } | undefined;
+  #decisions: readonly HeldDecision[] = [];
+  #holders: HoldersByIp = new Map();
+  #inputsSeen: { readonly of: readonly unknown[]; readonly text: string } | undefined;
 
   constructor(speaker: Speaker, ports: TenantPorts) {
     this.#speaker = speaker;
@@ -172,36 +190,52 @@ class SpeakerTenant implements Tenant {
   }
 
   saysOf(ip: Ip): SaidOfAddress | undefined {
-    const nowMs = this.#ports.clock.nowMs();
     if (this.#speaker.fence.isMute) return undefined;
-    const context = { nodeName: this.#ports.name, nowMs, startedMs: nowMs, linkProblems: new Map(), isoOf: () => "" };
-    return electedFields(this.#speaker, ip, context);
+    return saidOf(this.#speaker, ip, this.#ports.name);
   }
 
   view(): TenantView {
+    const view = this.#look();
+    if (this.#view === undefined || !isSameView(this.#view, view)) this.#view = view;
+    return this.#view;
+  }
+
+  #look(): TenantView {
     const { council, gossip, orphans } = this.#speaker;
-    const nowMs = this.#ports.clock.nowMs();
-    const members = (gossip?.members() ?? []).map(({ name, endpoint, state, incarnation, meta }) => ({
+    const members = this.#members();
+    const decisions = council.decisions.map(heldDecision);
+    if (!isSameList(decisions, this.#decisions)) this.#decisions = decisions;
+    // The speaker changes its own in place.
+    const { byIp } = council.holding;
+    if (!isSameMap(byIp, this.#holders)) this.#holders = new Map(byIp);
+    return {
+      incarnation: gossip?.self.incarnation ?? 0,
+      ...this.flags(),
+      rule: council.rule.rule,
+      members,
+      decisions: this.#decisions,
+      holders: this.#holders,
+      taken: [...orphans.taken.keys()],
+      contested: this.#contested(),
+      inputs: this.#inputs(members),
+    };
+  }
+
+  #members(): readonly HeldMember[] {
+    const of = this.#speaker.gossip?.members() ?? [];
+    if (this.#membersSeen?.of === of) return this.#membersSeen.held;
+    const held = of.map(({ name, endpoint, state, incarnation, meta }) => ({
       name,
       ip: endpoint.ip,
       state,
       incarnation,
       meta: textOf(meta),
     }));
-    const memberNames = members.map(({ name, state }) => `${name} ${state}`).join();
-    if (memberNames !== this.#memberNames) this.#changedMs = nowMs;
+    const memberNames = held.map(({ name, state }) => `${name} ${state}`).join();
+    if (memberNames !== this.#memberNames) this.#changedMs = this.#ports.clock.nowMs();
     this.#memberNames = memberNames;
-    return {
-      incarnation: gossip?.self.incarnation ?? 0,
-      ...this.flags(),
-      rule: council.rule.rule,
-      members,
-      decisions: council.decisions.map(heldDecision),
-      holders: council.holding.byIp,
-      taken: [...orphans.taken.keys()],
-      contested: this.#contested(),
-      inputs: this.#inputs(members),
-    };
+    this.#membersSeen = { of, held };
+    return held;
   }
 
   #contested(): readonly Ip[] {
@@ -228,12 +262,16 @@ class SpeakerTenant implements Tenant {
       this.#isRipening(this.#snapshot, members)
     )
       return undefined;
-    const { rule, derived, isDeciding, holding } = this.#speaker.council;
+    const { rule, derived, isDeciding } = this.#speaker.council;
     if (isDeciding) return undefined;
     // Each observer waits for an answer of its own from whoever was dead.
     const proven = members.filter(({ name }) => this.#speaker.gossip?.unproven.has(name) !== true);
-    const held = JSON.stringify([...holding.byIp].toSorted(([a], [b]) => compareText(a, b)));
-    return [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived), held].join(",");
+    const of = [this.#snapshot, rule.rule, derived, this.#holders, ...proven];
+    if (this.#inputsSeen !== undefined && isSameList(of, this.#inputsSeen.of)) return this.#inputsSeen.text;
+    const held = JSON.stringify([...this.#holders].toSorted(([a], [b]) => compareText(a, b)));
+    const text = [inputsOf(this.#snapshot, proven, rule.rule), ...freshEndpoints(derived), held].join(",");
+    this.#inputsSeen = { of, text };
+    return text;
   }
 
   #isRipening({ nodes }: ClusterSnapshot, members: TenantView["members"]): boolean {
@@ -243,6 +281,29 @@ class SpeakerTenant implements Tenant {
       return node === undefined || EXCLUDE_LABEL in node.labels || node.taintKeys.includes(OUT_OF_SERVICE_TAINT);
     });
   }
+}
+
+function isSameMap<Key, Value>(a: ReadonlyMap<Key, Value>, b: ReadonlyMap<Key, Value>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, value] of a) if (b.get(key) !== value) return false;
+  return true;
+}
+
+function isSameView(a: TenantView, b: TenantView): boolean {
+  return (
+    a.incarnation === b.incarnation &&
+    a.isReady === b.isReady &&
+    a.isSettling === b.isSettling &&
+    a.isDamped === b.isDamped &&
+    isSameList(a.returningLinks, b.returningLinks) &&
+    a.rule === b.rule &&
+    a.members === b.members &&
+    a.decisions === b.decisions &&
+    a.holders === b.holders &&
+    isSameList(a.taken, b.taken) &&
+    isSameList(a.contested, b.contested) &&
+    a.inputs === b.inputs
+  );
 }
 
 /** What the API may say against a word (DESIGN D4), and the seconds until it counts, with a margin. */

@@ -70,6 +70,7 @@ export interface Tenant {
   flags(): OwnFlags;
   /** What `/status` says of an address; undefined while nothing is decided about it, or its wire is mute. */
   saysOf(ip: Ip): SaidOfAddress | undefined;
+  /** The same object as long as nothing of it has changed: what is judged by it alone need not be judged again. */
   view(): TenantView;
   /** The process was ended from outside; nothing of it may run any more. */
   close(): void;

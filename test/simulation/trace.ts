@@ -3,12 +3,14 @@ import { createHash } from "node:crypto";
 
 /** Lines that a failure report shows. */
 const TAIL_LINES = 400;
+const HASHED_AT_ONCE = 32_768;
 
 export class Trace {
   readonly #hash = createHash("sha256");
   readonly #tail: string[] = [];
   readonly #print: ((line: string) => void) | undefined;
   #lines = 0;
+  #unhashed = "";
 
   constructor(print?: (line: string) => void) {
     this.#print = print;
@@ -17,7 +19,8 @@ export class Trace {
   note(atMs: number, who: string, what: string): void {
     const line = `${atMs.toFixed(3)} ${who} ${what}`;
     this.#lines++;
-    this.#hash.update(line).update("\n");
+    this.#unhashed += `${line}\n`;
+    if (this.#unhashed.length >= HASHED_AT_ONCE) this.#hashAll();
     this.#print?.(line);
     if (this.#tail.push(line) > 2 * TAIL_LINES) this.#tail.splice(0, TAIL_LINES);
   }
@@ -33,6 +36,12 @@ export class Trace {
 
   /** Ends the trace. */
   digest(): string {
+    this.#hashAll();
     return this.#hash.digest("hex").slice(0, 16);
+  }
+
+  #hashAll(): void {
+    this.#hash.update(this.#unhashed);
+    this.#unhashed = "";
   }
 }

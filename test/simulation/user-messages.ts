@@ -1,7 +1,7 @@
 /** User messages in gossip datagrams, as somebody who listens on the wire would find them. Worlds gossip in the clear. */
 import { SeededRandom } from "../../src/base/random.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
-import type { Dead, Suspect } from "../../src/gossip/message.ts";
+import type { DatagramMessage, Dead, Suspect } from "../../src/gossip/message.ts";
 import { TIMING_PRESETS, type Timing } from "../../src/gossip/timing.ts";
 import { decodeUserMessages, type UserMessage } from "../../src/gossip/user-message.ts";
 
@@ -15,6 +15,12 @@ const MARK = Buffer.of(8, 0xa7, 1);
 const PING_KINDS: ReadonlySet<number> = new Set([0, 1, 2]);
 
 let last: { readonly bytes: Uint8Array; readonly messages: readonly UserMessage[] } | undefined;
+let lastOpened: { readonly bytes: Uint8Array; readonly messages: readonly DatagramMessage[] } | undefined;
+
+function opened(bytes: Uint8Array): readonly DatagramMessage[] {
+  if (lastOpened?.bytes !== bytes) lastOpened = { bytes, messages: CODEC.openDatagram(bytes).messages };
+  return lastOpened.messages;
+}
 
 /** Several checkers ask about each datagram, one after the other. */
 export function userMessagesIn(bytes: Uint8Array): readonly UserMessage[] {
@@ -26,7 +32,7 @@ export function userMessagesIn(bytes: Uint8Array): readonly UserMessage[] {
 function takeUserMessages(bytes: Uint8Array): readonly UserMessage[] {
   // Most datagrams carry none, and taking them all apart would double the cost of a run.
   if (!Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(MARK)) return [];
-  return CODEC.openDatagram(bytes).messages.flatMap((message) =>
+  return opened(bytes).flatMap((message) =>
     message.kind === "user" ? decodeUserMessages(message.payload).messages : [],
   );
 }
@@ -43,12 +49,12 @@ export function claimsIn(bytes: Uint8Array): readonly string[] {
 /** Suspicions and verdicts in a datagram; bare pings and acks are passed over unread. */
 export function accusationsIn(bytes: Uint8Array): readonly (Suspect | Dead)[] {
   if (PING_KINDS.has(bytes[0] ?? 0)) return [];
-  return CODEC.openDatagram(bytes).messages.filter(
+  return opened(bytes).filter(
     (message): message is Suspect | Dead => message.kind === "suspect" || message.kind === "dead",
   );
 }
 
 export function carriesAck(bytes: Uint8Array): boolean {
   if (bytes[0] === 2) return true;
-  return CODEC.openDatagram(bytes).messages.some(({ kind }) => kind === "ack");
+  return opened(bytes).some(({ kind }) => kind === "ack");
 }

@@ -37,6 +37,23 @@ export interface Witness {
   looked?(atMs: number): void;
 }
 
+/** All witnesses of a world, asked by what they want to hear of: most want little, and a datagram is sent every few steps. */
+export class Witnesses {
+  readonly #all: Witness[] = [];
+  readonly #byKind = new Map<keyof Witness, readonly Witness[]>();
+
+  push(...witnesses: readonly Witness[]): void {
+    this.#all.push(...witnesses);
+    this.#byKind.clear();
+  }
+
+  of<Kind extends keyof Witness>(kind: Kind): readonly (Witness & Required<Pick<Witness, Kind>>)[] {
+    const known = this.#byKind.get(kind) ?? this.#all.filter((witness) => witness[kind] !== undefined);
+    this.#byKind.set(kind, known);
+    return known as readonly (Witness & Required<Pick<Witness, Kind>>)[];
+  }
+}
+
 /** An invariant that did not hold, with the evidence. Thrown through the world to whoever runs it. */
 export class Violation extends Error {
   override readonly name = "Violation";

@@ -17,7 +17,7 @@ import type { Standstill } from "./process-loop.ts";
 import type { SegmentClient } from "./segment-client.ts";
 import type { StartTenant } from "./tenant.ts";
 import { Trace } from "./trace.ts";
-import type { Witness } from "./witness.ts";
+import { Witnesses } from "./witness.ts";
 import { buildClients, buildMachines, buildNetwork, buildSegments, type WorldPlan } from "./world-plan.ts";
 
 /** While something is going on everything is looked at this often; else at `QUIET_LOOK_MS`. */
@@ -37,7 +37,7 @@ export class World {
   readonly segments: readonly EthernetSwitch[];
   readonly machines: readonly Machine[];
   readonly clients: readonly SegmentClient[];
-  readonly witnesses: Witness[] = [];
+  readonly witnesses = new Witnesses();
   readonly addresses: readonly Ip[];
   /** What the API server holds now. */
   snapshot: ClusterSnapshot;
@@ -47,6 +47,7 @@ export class World {
   pendingDeliveries = 0;
   /** When some node was told of other objects last. */
   lastInputMs = Number.NEGATIVE_INFINITY;
+  readonly #isAddress: ReadonlySet<Ip>;
   readonly #observer: Observer;
   readonly #startTenant: StartTenant;
   readonly #filters = new Map<NetworkCard, ReadonlySet<Ip>>();
@@ -63,14 +64,15 @@ export class World {
     this.#startTenant = startTenant;
     this.snapshot = plan.snapshot;
     stampRevision(this.snapshot, this.#revision);
-    this.addresses = [...new Set(plan.services.flatMap(({ addresses }) => addresses))];
+    this.#isAddress = new Set(plan.services.flatMap(({ addresses }) => addresses));
+    this.addresses = [...this.#isAddress];
     this.segments = buildSegments(plan, this.clock, this.random("switch"));
     this.network = buildNetwork(this.clock, this.random("network"));
     this.network.onDatagram = (from, to, bytes) => {
-      for (const witness of this.witnesses) witness.datagram?.(this.clock.nowMs(), from, to, bytes);
+      for (const witness of this.witnesses.of("datagram")) witness.datagram(this.clock.nowMs(), from, to, bytes);
     };
     this.network.onStream = (from, bytes) => {
-      for (const witness of this.witnesses) witness.streamed?.(this.clock.nowMs(), from, bytes);
+      for (const witness of this.witnesses.of("streamed")) witness.streamed(this.clock.nowMs(), from, bytes);
     };
     this.machines = buildMachines(plan, this.clock, this.network, this.segments, (name) => this.#watchOf(name));
     this.clients = buildClients(plan, this.clock, this.segments);
@@ -102,7 +104,7 @@ export class World {
 
   lifecycle(machine: Machine, what: "started" | "killed" | "exited" | "frozen"): void {
     this.trace.note(this.clock.nowMs(), machine.name, what);
-    for (const witness of this.witnesses) witness.lifecycle?.(this.clock.nowMs(), machine, what);
+    for (const witness of this.witnesses.of("lifecycle")) witness.lifecycle(this.clock.nowMs(), machine, what);
     this.touchAll();
   }
 
@@ -110,22 +112,22 @@ export class World {
   disturb(what: string, kind: Disturbance): void {
     this.calm.touch(kind, this.clock.nowMs());
     this.trace.note(this.clock.nowMs(), "world", what);
-    for (const witness of this.witnesses) witness.disturbed?.(this.clock.nowMs(), what, kind);
+    for (const witness of this.witnesses.of("disturbed")) witness.disturbed(this.clock.nowMs(), what, kind);
     this.touchAll();
   }
 
   /** What happens to a leader while nothing else does: a failover begins that is timed. */
   strike(fault: LeaderFault, machine: Machine): void {
-    for (const witness of this.witnesses) witness.struck?.(fault, machine, this.clock.nowMs());
+    for (const witness of this.witnesses.of("struck")) witness.struck(fault, machine, this.clock.nowMs());
   }
 
   strikeEnds(): void {
-    for (const witness of this.witnesses) witness.healed?.();
+    for (const witness of this.witnesses.of("healed")) witness.healed();
   }
 
   stand(machine: Machine, standstill: Standstill): void {
-    for (const witness of this.witnesses) {
-      witness.stood?.(machine, this.clock.nowMs(), standstill.durationMs, standstill.isGapVisible);
+    for (const witness of this.witnesses.of("stood")) {
+      witness.stood(machine, this.clock.nowMs(), standstill.durationMs, standstill.isGapVisible);
     }
     machine.stand(standstill);
   }
@@ -178,7 +180,7 @@ export class World {
   whoAnswers(ip: Ip): void {
     const answerers = this.#observer.whoAnswers(ip);
     const atMs = this.clock.nowMs();
-    for (const witness of this.witnesses) witness.answered?.(atMs, ip, answerers);
+    for (const witness of this.witnesses.of("answered")) witness.answered(atMs, ip, answerers);
   }
 
   touchAll(): void {
@@ -188,7 +190,7 @@ export class World {
 
   #watchOf(name: string) {
     const heard = (ip: Ip) => {
-      if (this.addresses.includes(ip)) this.#touched.add(ip);
+      if (this.#isAddress.has(ip)) this.#touched.add(ip);
     };
     return {
       sent: (card: NetworkCard, bytes: Uint8Array) => {
@@ -200,22 +202,24 @@ export class World {
           name,
           `${frame.form} ${frame.senderIp} ${frame.targetIp} to ${frame.destination}`,
         );
-        for (const witness of this.witnesses) witness.sent?.(this.clock.nowMs(), machine, card, frame);
+        for (const witness of this.witnesses.of("sent")) witness.sent(this.clock.nowMs(), machine, card, frame);
         // Whoever answers as always is looked at once, not closely.
         const isReply = !isUnsolicited(frame) && (frame.form === "arp-reply" || frame.form === "advertisement");
         for (const ip of [frame.senderIp, frame.targetIp]) {
-          if (isReply && this.addresses.includes(ip)) this.#replied.add(ip);
+          if (isReply && this.#isAddress.has(ip)) this.#replied.add(ip);
           else heard(ip);
         }
       },
       joined: (card: NetworkCard, group: Ip) => {
         this.trace.note(this.clock.nowMs(), name, `joins ${group}`);
-        for (const witness of this.witnesses) witness.joined?.(this.clock.nowMs(), this.machine(name), card, group);
+        for (const witness of this.witnesses.of("joined"))
+          witness.joined(this.clock.nowMs(), this.machine(name), card, group);
         this.#hasActed = true;
       },
       left: (card: NetworkCard, group: Ip) => {
         this.trace.note(this.clock.nowMs(), name, `leaves ${group}`);
-        for (const witness of this.witnesses) witness.left?.(this.clock.nowMs(), this.machine(name), card, group);
+        for (const witness of this.witnesses.of("left"))
+          witness.left(this.clock.nowMs(), this.machine(name), card, group);
         this.#hasActed = true;
       },
       filtered: (card: NetworkCard, addresses: readonly Ip[]) => {
@@ -241,8 +245,10 @@ export class World {
   }
 
   #lookAtTouched(): void {
-    for (const ip of this.#replied) if (!this.#touched.has(ip)) this.whoAnswers(ip);
-    this.#replied.clear();
+    if (this.#replied.size > 0) {
+      for (const ip of this.#replied) if (!this.#touched.has(ip)) this.whoAnswers(ip);
+      this.#replied.clear();
+    }
     if (this.#touched.size > 0) {
       const untilMs = this.clock.nowMs() + CLOSE_LOOK_FOR_MS;
       const touched = [...this.#touched];
@@ -256,7 +262,7 @@ export class World {
     }
     if (!this.#hasActed) return;
     this.#hasActed = false;
-    for (const witness of this.witnesses) witness.looked?.(this.clock.nowMs());
+    for (const witness of this.witnesses.of("looked")) witness.looked(this.clock.nowMs());
   }
 
   #lookClosely(ip: Ip): void {
