@@ -30,7 +30,7 @@ export interface ClusterContext {
 export interface ClusterListener extends SourceListener {
   /** Addresses of the speakers' pods, as written; empty while they are not known. */
   podsChanged(ips: readonly string[]): void;
-  /** How new what was told last is, to compare with other speakers; 0: not comparable. */
+  /** How new what was told last is, when nothing else has changed. */
   freshnessChanged(freshness: number): void;
 }
 
@@ -74,7 +74,10 @@ export class Cluster implements RunningSource {
       namespace,
       ...(podQuery === undefined ? {} : { podQuery }),
       ...(cacheFolder === undefined ? {} : { cacheFolder }),
-      onChange: (snapshot, problems) => this.#read(snapshot, problems, shared.clock.wallMs(), listener),
+      onChange: (snapshot, problems, freshness) => {
+        this.#lastChangeMs = shared.clock.wallMs();
+        this.#read(snapshot, problems, freshness, listener);
+      },
       onPods: (pods) => listener.podsChanged([...pods.values()].flatMap(({ podIp }) => podIp ?? [])),
       onWatchedChange: () => this.#writer.watchedChanged(),
       onFreshness: (freshness) => listener.freshnessChanged(freshness),
@@ -158,16 +161,16 @@ export class Cluster implements RunningSource {
   #read(
     snapshot: ClusterSnapshot,
     problems: readonly ResourceProblem[] | undefined,
-    wallMs: number,
+    freshness: number | undefined,
     listener: ClusterListener,
   ): void {
     this.#snapshot = snapshot;
-    this.#lastChangeMs = wallMs;
     this.#problems = problems;
     this.#tellProblems();
     listener.changed(
       snapshot,
       (problems ?? []).map(({ sentence }) => sentence),
+      freshness,
     );
   }
 }

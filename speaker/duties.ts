@@ -152,7 +152,7 @@ export function interfacesOf({ group }: Decision, labels: Labels): readonly stri
 function basisOf({ rule, sticky, leader }: Decision, own: Omit<Candidate, "node">, view: DutyView): DutyBasis {
   const { tier, score, endpointClass, hash } = own;
   const { self, incarnation } = view;
-  // Whoever stands in for the leader (an orphan's taker) stands behind it when it comes.
-  const term = sticky === undefined ? 0 : Math.max(0, leader === self ? sticky.term : sticky.term - 1);
+  // Whoever stands in for the leader (an orphan's taker) stands behind it when it comes, and does not hold what the leader follows.
+  const term = sticky === undefined ? 0 : Math.max(0, leader === self ? sticky.term : sticky.term - 2);
   return { incarnation, rule, term, tier, score, endpointClass, hash };
 }

@@ -152,8 +152,8 @@ class MainThread {
   async #openSource(wire: WireClient): Promise<RunningSource> {
     const { source, cacheFolder, nodeName } = this.#options;
     const listener = {
-      changed: (snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void =>
-        this.#sourceChanged(wire, snapshot, problems),
+      changed: (snapshot: ClusterSnapshot | undefined, problems: readonly string[], freshness?: number): void =>
+        this.#sourceChanged(wire, snapshot, problems, freshness),
     };
     const cache = cacheFolder === undefined ? {} : { cacheFolder };
     if (source.kind === "files") {
@@ -216,7 +216,12 @@ class MainThread {
     return this.#gossipIp === undefined ? undefined : familyOf(this.#gossipIp);
   }
 
-  #sourceChanged(wire: WireClient, snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void {
+  #sourceChanged(
+    wire: WireClient,
+    snapshot: ClusterSnapshot | undefined,
+    problems: readonly string[],
+    freshness?: number,
+  ): void {
     for (const problem of problems) {
       if (!this.#problems.includes(problem)) this.#log.warn("resource problem", { problem });
     }
@@ -225,7 +230,7 @@ class MainThread {
     if (snapshot === undefined) return;
     this.#snapshot = snapshot;
     this.#tellPeers(wire);
-    wire.applySnapshot(snapshot);
+    wire.applySnapshot(snapshot, freshness);
   }
 
   #note(note: SpeakerNote): void {

@@ -6,7 +6,8 @@ import type { ClusterSnapshot } from "../src/desired/snapshot.ts";
 import { diffSnapshots, type SnapshotMessage } from "../src/desired/snapshot-difference.ts";
 
 export interface SnapshotReceiverPort {
-  readonly send: (message: SnapshotMessage) => void;
+  /** `freshness`: how new the snapshot is that ends with this message. */
+  readonly send: (message: SnapshotMessage, freshness?: number) => void;
   /** How new the snapshot is of which the last message was sent before this. */
   readonly tellFreshness: (freshness: number) => void;
 }
@@ -23,9 +24,10 @@ export class SnapshotSender {
     this.#port = port;
   }
 
-  /** Sends what differs from the last snapshot, at once or when it is its turn. */
-  apply(snapshot: ClusterSnapshot): void {
+  /** Sends what differs from the last snapshot, at once or when it is its turn; with its end, how new it is, if that has changed. */
+  apply(snapshot: ClusterSnapshot, freshness?: number): void {
     this.#newest = snapshot;
+    this.#freshness = freshness ?? this.#freshness;
     if (this.#messages === undefined) this.#sendNext();
   }
 
@@ -48,13 +50,23 @@ export class SnapshotSender {
       this.#newest = undefined;
       message = this.#messages?.next();
     }
-    if (message?.done === false) return this.#port.send(message.value);
+    if (message?.done === false) {
+      // What has come meanwhile may be newer than what this ends.
+      const isLast = message.value.isEnd && this.#newest === undefined;
+      return this.#port.send(message.value, isLast ? this.#takeFreshness() : undefined);
+    }
     this.#messages = undefined;
     this.#tellFreshness();
   }
 
   #tellFreshness(): void {
-    if (this.#freshness !== undefined) this.#port.tellFreshness(this.#freshness);
+    const freshness = this.#takeFreshness();
+    if (freshness !== undefined) this.#port.tellFreshness(freshness);
+  }
+
+  #takeFreshness(): number | undefined {
+    const freshness = this.#freshness;
     this.#freshness = undefined;
+    return freshness;
   }
 }

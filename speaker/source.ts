@@ -16,8 +16,11 @@ export function objectsOf(snapshot: ClusterSnapshot): Readonly<Record<string, nu
 }
 
 export interface SourceListener {
-  /** The whole reading, whenever something in it changed; no snapshot: nothing complete could be read yet. */
-  changed(snapshot: ClusterSnapshot | undefined, problems: readonly string[]): void;
+  /**
+   * The whole reading, whenever something in it changed; no snapshot: nothing complete could be read yet. `freshness`: how new it is, to
+   * compare with other speakers, if that has changed; 0: not comparable.
+   */
+  changed(snapshot: ClusterSnapshot | undefined, problems: readonly string[], freshness?: number): void;
 }
 
 export interface RunningSource {

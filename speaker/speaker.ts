@@ -138,7 +138,9 @@ export class Speaker {
     this.#settling.settle(nowMs);
   }
 
-  applySnapshot(snapshot: ClusterSnapshot, changed?: ChangedKeys): void {
+  /** `freshness`: see `setFreshness`. What follows from a snapshot is claimed with its own freshness, not with that of the one before. */
+  applySnapshot(snapshot: ClusterSnapshot, changed?: ChangedKeys, freshness?: number): void {
+    if (freshness !== undefined) this.setFreshness(freshness);
     const nowMs = this.#enter();
     this.council.applySnapshot(snapshot, this.#answering, nowMs, changed);
     this.strict.applySnapshot(snapshot, nowMs);

@@ -33,8 +33,9 @@ export type AddressStatus = WireStatus["addresses"][number];
 export type WireStatusHead = Omit<WireStatus, "addresses">;
 
 export type ToWire =
-  | { readonly kind: "snapshot"; readonly message: SnapshotMessage }
-  /** How new the snapshot is that was sent last; see `Speaker.setFreshness`. */
+  /** `freshness`: how new the snapshot is that ends with this message, if that has changed; see `Speaker.setFreshness`. */
+  | { readonly kind: "snapshot"; readonly message: SnapshotMessage; readonly freshness?: number }
+  /** How new the snapshot is that was sent last, when nothing else has changed. */
   | { readonly kind: "freshness"; readonly freshness: number }
   /** `named`: how many peers the user named, known by address or not. */
   | { readonly kind: "peers"; readonly endpoints: readonly Endpoint[]; readonly named: number }

@@ -36,7 +36,8 @@ export class WireClient {
   readonly #waiting = new Map<number, Waiting>();
   #nextId = 1;
   readonly #snapshots = new SnapshotSender({
-    send: (message) => this.tell({ kind: "snapshot", message }),
+    send: (message, freshness) =>
+      this.tell({ kind: "snapshot", message, ...(freshness === undefined ? {} : { freshness }) }),
     tellFreshness: (freshness) => this.tell({ kind: "freshness", freshness }),
   });
 
@@ -58,9 +59,9 @@ export class WireClient {
     });
   }
 
-  /** Sends what differs from the last snapshot, in messages small enough that neither thread stalls. */
-  applySnapshot(snapshot: ClusterSnapshot): void {
-    this.#snapshots.apply(snapshot);
+  /** Sends what differs from the last snapshot, in messages small enough that neither thread stalls; and how new it is, if that has changed. */
+  applySnapshot(snapshot: ClusterSnapshot, freshness?: number): void {
+    this.#snapshots.apply(snapshot, freshness);
   }
 
   /** How new the snapshot is that was applied last. */

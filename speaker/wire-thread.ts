@@ -74,7 +74,7 @@ export async function runWireThread(settings: WireSettings): Promise<void> {
     switch (message.kind) {
       case "snapshot": {
         const snapshot = receiver.apply(message.message);
-        if (snapshot !== undefined) speaker.applySnapshot(snapshot, receiver.changed);
+        if (snapshot !== undefined) speaker.applySnapshot(snapshot, receiver.changed, message.freshness);
         return tell({ kind: "snapshot-taken" });
       }
       case "freshness":

@@ -8,7 +8,7 @@ import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
-import { type Claimant, compareClaims, hasComparableFreshness, weighed } from "./contest.ts";
+import { against, type Claimant, compareClaims, hasComparableFreshness, weighed } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
 import { HeardHolders } from "./heard-holders.ts";
 import type {
@@ -86,8 +86,8 @@ export class AddressBook {
     if (winner === undefined && rivals.length === 0) return undefined;
     // What is read here counts as said by nobody.
     const basis = { ...duty.basis, freshness: stated?.freshness ?? this.#freshness };
-    const own = { node: this.#nodeName, basis };
-    return winner === undefined ? { winner: own, losers: rivals } : { winner, losers: [own] };
+    if (winner === undefined) return { winner: { node: this.#nodeName, basis }, losers: rivals };
+    return { winner, losers: [{ node: this.#nodeName, basis: against(winner, basis) }] };
   }
 
   /** Every plan is to be made anew. */
@@ -190,8 +190,8 @@ export class AddressBook {
     address.duty = duty;
     this.#dirty.add(address);
     const winner = this.#handover.winnerOf(duty.ip);
-    const isSilenced =
-      duty.role === "lead" && winner !== undefined && this.#staysSilent(address, winner, isOtherView, nowMs);
+    const isLost = duty.role === "lead" && winner !== undefined;
+    const isSilenced = isLost && this.#staysSilent(address, winner, isOtherView, nowMs);
     if (!isSilenced) this.#handover.endSilence(duty.ip);
     this.#enter(address, phaseFor(duty.role, address.phase, isSilenced));
     const { nextLeader } = duty;
@@ -199,12 +199,13 @@ export class AddressBook {
     else this.#handover.awaitClaim(duty, nextLeader.node);
   }
 
-  /** What silenced us is known as of some time ago: where freshness may decide, the winner is asked how new its view is now. */
+  /** What silenced us is known as of some time ago: where freshness may decide, or we would follow the winner, it is asked once more. */
   #staysSilent(address: Address, winner: Claimant, isOtherView: boolean, nowMs: number): boolean {
     if (isOtherView) address.stated = { freshness: this.#freshness, atMs: nowMs };
     const own = this.#claimant(address, nowMs);
-    if (compareClaims(own, winner) > 0) return true;
-    if (!hasComparableFreshness(own.basis, winner.basis)) return false;
+    const isBehind = compareClaims(own, winner) > 0;
+    if (isBehind && address.duty.basis.term === own.basis.term) return true;
+    if (!isBehind && !hasComparableFreshness(own.basis, winner.basis)) return false;
     this.#handover.askSoon(address.ip, nowMs);
     return true;
   }
@@ -261,8 +262,7 @@ export class AddressBook {
         return this.#answerClaimant(message, isMute, nowMs, (address) => this.#answer(address, message, nowMs));
       case "lead":
         // The rest is for `Orphans`.
-        if (message.leads && !isMute) this.#hearLeader(message, nowMs);
-        return;
+        return message.leads && !isMute ? this.#hearLeader(message, nowMs) : undefined;
     }
   }
 
@@ -363,8 +363,9 @@ export class AddressBook {
   #basisOf(duty: Duty, nowMs: number): ClaimBasis {
     const address = this.#addresses.get(duty.ip);
     if (address === undefined) return { ...duty.basis, freshness: this.#freshness };
-    const isSilenced = this.#handover.winnerOf(duty.ip) !== undefined;
-    return address.basisAt(isSilenced ? (address.stated?.freshness ?? 0) : this.#freshness, nowMs);
+    const winner = this.#handover.winnerOf(duty.ip);
+    if (winner === undefined) return address.basisAt(this.#freshness, nowMs);
+    return against(winner, address.basisAt(address.stated?.freshness ?? 0, nowMs));
   }
 
   /** Claims what others were heard as holders of. */

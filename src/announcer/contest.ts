@@ -58,6 +58,14 @@ export function weighed(claim: Claimant, before: Claimant | undefined): Claimant
   return { node, basis: { ...basis, freshness: before.basis.freshness } };
 }
 
+/**
+ * What is claimed against `winner` by one that it has silenced: a term that only follows the winner's, of which it has learned, wins
+ * nothing back. Each would take the address from the other, in the next term every time.
+ */
+export function against(winner: Claimant, basis: ClaimBasis): ClaimBasis {
+  return basis.term === winner.basis.term + 1 ? { ...basis, term: winner.basis.term } : basis;
+}
+
 function placeIn(order: readonly string[], value: string): number {
   const place = order.indexOf(value);
   return place < 0 ? order.length : place;

@@ -116,6 +116,24 @@ describe("views that differ", () => {
   });
 });
 
+describe("a term that is higher because of the winner's own", () => {
+  it("wins nothing back from the winner: what else its claim is made of decides", () => {
+    for (const { freshness, isBack } of [
+      { freshness: 40, isBack: false },
+      { freshness: 42, isBack: true },
+    ]) {
+      const rig = leadingRig();
+      fresh(rig, 40);
+      say(rig, claim("n2", { ...worse, term: 4, freshness: 41 }));
+      fresh(rig, freshness);
+      // The winner's record was heard: whoever would take the address from it would do so in the next term.
+      rig.duties(duty(VIP, "lead", { basis: { ...BASIS, term: 5 } }));
+      say(rig, claim("n2", { ...worse, term: 4, freshness: 41 }));
+      expect(rig.states()[0]?.phase, `freshness ${freshness}`).to.equal(isBack ? "leading" : "stopped");
+    }
+  });
+});
+
 describe("how fresh a view is", () => {
   it("goes into claims as it is when they are made, the same in a whole series", () => {
     const rig = new Rig();

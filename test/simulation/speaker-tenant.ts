@@ -164,9 +164,9 @@ class SpeakerTenant implements Tenant {
     this.#changedMs = this.#ports.clock.nowMs();
     for (const message of messages) {
       const received = this.#receiver.apply(message);
-      if (received !== undefined) this.#speaker.applySnapshot(received, this.#receiver.changed);
+      if (received !== undefined) this.#speaker.applySnapshot(received, this.#receiver.changed, revisionOf(snapshot));
     }
-    this.#speaker.setFreshness(revisionOf(snapshot));
+    if (messages.length === 0) this.#speaker.setFreshness(revisionOf(snapshot));
   }
 
   leave(): void {

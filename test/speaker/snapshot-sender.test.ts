@@ -8,9 +8,16 @@ function services(count: number, address = "192.0.2.1"): ClusterSnapshot {
   return snapshot({ services: Array.from({ length: count }, (_, index) => service(`s${index}`, [address])) });
 }
 
-function senderTo(sent: SnapshotMessage[], freshnesses: number[] = []): SnapshotSender {
+function senderTo(
+  sent: SnapshotMessage[],
+  freshnesses: number[] = [],
+  withEnds: (number | undefined)[] = [],
+): SnapshotSender {
   return new SnapshotSender({
-    send: (message) => sent.push(message),
+    send: (message, freshness) => {
+      sent.push(message);
+      withEnds.push(freshness);
+    },
     tellFreshness: (freshness) => freshnesses.push(freshness),
   });
 }
@@ -59,25 +66,42 @@ describe("SnapshotSender", () => {
     }
   });
 
-  it("tells how new a snapshot is when its last part was taken, and at once when nothing is under way", () => {
-    const sent: SnapshotMessage[] = [];
+  it("tells how new a snapshot is with its last part, so that nothing is decided by the one and claimed by the other", () => {
     const freshnesses: number[] = [];
-    const sender = senderTo(sent, freshnesses);
-    sender.apply(services(MESSAGE_OBJECTS + 1));
-    sender.setFreshness(7);
+    const withEnds: (number | undefined)[] = [];
+    const sender = senderTo([], freshnesses, withEnds);
+    sender.apply(services(MESSAGE_OBJECTS + 1), 7);
     sender.taken();
-    expect(sent).to.have.length(2);
+    sender.taken();
+    sender.apply(services(1), 8);
+    sender.apply(services(2), 9);
+    sender.taken();
+    sender.taken();
+    expect(withEnds).to.deep.equal([undefined, 7, 8, 9]);
+    expect(freshnesses).to.deep.equal([]);
+  });
+
+  it("tells how new it is at once when nothing is under way, and never before the end of what is", () => {
+    const freshnesses: number[] = [];
+    const withEnds: (number | undefined)[] = [];
+    const sender = senderTo([], freshnesses, withEnds);
+    sender.apply(services(1));
+    sender.setFreshness(7);
     expect(freshnesses).to.deep.equal([]);
     sender.taken();
     expect(freshnesses).to.deep.equal([7]);
     sender.setFreshness(8);
     expect(freshnesses).to.deep.equal([7, 8]);
-    sender.apply(services(1));
+    // The same again: no part to send it with.
+    sender.apply(services(1), 9);
+    expect(freshnesses).to.deep.equal([7, 8, 9]);
+    sender.apply(services(MESSAGE_OBJECTS + 1), 10);
     sender.apply(services(2));
-    sender.setFreshness(9);
+    sender.setFreshness(11);
     sender.taken();
-    expect(freshnesses).to.deep.equal([7, 8]);
+    expect(withEnds.filter((freshness) => freshness !== undefined)).to.deep.equal([]);
     sender.taken();
+    expect(withEnds.at(-1)).to.equal(11);
     expect(freshnesses).to.deep.equal([7, 8, 9]);
   });
 });

@@ -40,13 +40,18 @@ export interface KubernetesSourceOptions {
   /**
    * A complete reading, whenever something in it changed; what did not change is the same object. Not called before there is one:
    * "not read yet" is never an empty snapshot. Problems are undefined with the snapshot of the cache folder: nobody has looked.
+   * `freshness`: how new it is, if that is different from before, so that nobody decides by the one and claims by the other.
    */
-  readonly onChange: (snapshot: ClusterSnapshot, problems: readonly ResourceProblem[] | undefined) => void;
+  readonly onChange: (
+    snapshot: ClusterSnapshot,
+    problems: readonly ResourceProblem[] | undefined,
+    freshness?: number,
+  ) => void;
   /** By name, whenever one changed. */
   readonly onPods?: (pods: ReadonlyMap<string, WatchedPod>) => void;
   /** Something in `watched` changed. */
   readonly onWatchedChange?: () => void;
-  /** How new the snapshot is that was told last; 0: not comparable. See `freshnessOf`. */
+  /** How new the snapshot is that was told last, when nothing else has changed; 0: not comparable. See `freshnessOf`. */
   readonly onFreshness?: (freshness: number) => void;
 }
 
@@ -203,16 +208,22 @@ export class KubernetesSource {
     if (snapshot === this.#snapshot && said === this.#saidProblems) return;
     this.#snapshot = snapshot;
     this.#saidProblems = said;
-    this.#options.onChange(snapshot, problems);
+    this.#options.onChange(snapshot, problems, this.#takeFreshness());
   }
 
   /** Never of more than was told: what is still gathered makes nothing fresher. */
   #tellFreshness(): void {
     if (this.#gathering !== undefined || this.#snapshot === undefined || this.#cached !== undefined) return;
+    const freshness = this.#takeFreshness();
+    if (freshness !== undefined) this.#options.onFreshness?.(freshness);
+  }
+
+  /** Undefined: as was said last. */
+  #takeFreshness(): number | undefined {
     const { freshness } = this.#watches;
-    if (freshness === this.#saidFreshness) return;
+    if (freshness === this.#saidFreshness) return undefined;
     this.#saidFreshness = freshness;
-    this.#options.onFreshness?.(freshness);
+    return freshness;
   }
 
   #rememberedForm(kind: SnapshotKind, { name, uid }: ObjectIdentity): SnapshotChange | undefined {

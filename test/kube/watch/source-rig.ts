@@ -37,8 +37,9 @@ export class Rig {
         (line) => this.lines.push(line),
         () => 0,
       ),
-      onChange: (snapshot, problems) => {
+      onChange: (snapshot, problems, freshness) => {
         this.snapshots.push(snapshot);
+        if (freshness !== undefined) this.freshness.push({ freshness, snapshots: this.snapshots.length });
         this.sentences = problems?.map(({ sentence }) => sentence);
       },
       onPods: (pods) => this.pods.push([...pods.keys()]),
