@@ -185,6 +185,7 @@ export class Council {
   /** This node has begun or ceased to answer for the address. */
   answeringChanged(ip: Ip): void {
     this.#duties.touch(ip);
+    this.holding.answers(ip);
     this.#mayAccept = true;
   }
 
@@ -332,7 +333,6 @@ export class Council {
     else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
     const snapshot = this.#snapshot;
     if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], held: [], budgetLeft: budget };
-    const self = this.#settings.nodeName;
     const members = this.#electorate(snapshot, others, view.isGone, nowMs);
     this.#electors = members;
     this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
@@ -355,7 +355,7 @@ export class Council {
     const decisions = this.#election.takeChanges();
     const changes = this.#leadership.follow(decisions, nowMs);
     const bookView = {
-      self,
+      self: this.#settings.nodeName,
       incarnation: view.incarnation,
       answering: view.answering,
       orphans: view.orphans,
@@ -369,7 +369,7 @@ export class Council {
       isReady: flagsOf(this.#standing, nowMs).includes("ready"),
     };
     const { changes: duties, budgetLeft } = this.#duties.follow(decisions, bookView, budgetToGo);
-    const held = this.holding.hold(decisions.come, nowMs);
+    const held = this.holding.hold(decisions.come, view.answering, nowMs);
     if (!this.isDeciding) this.#wasReplaced = false;
     return { decisions, duties, changes, held, budgetLeft };
   }
@@ -380,12 +380,11 @@ export class Council {
     isGone: boolean,
     nowMs: number,
   ): readonly MemberView[] {
-    const self = this.#settings.nodeName;
     if (this.detection === "api-server") {
       const all = nodesAsMembers(snapshot.nodes.values(), this.#settings, this.#rule.rule);
-      return isGone ? all.filter(({ name }) => name !== self) : all;
+      return isGone ? all.filter(({ name }) => name !== this.#settings.nodeName) : all;
     }
-    return isGone ? others : [...others, { name: self, word: this.word(nowMs) }];
+    return isGone ? others : [...others, { name: this.#settings.nodeName, word: this.word(nowMs) }];
   }
 
   nextDeadlineMs(nowMs: number): number | undefined {
@@ -395,6 +394,7 @@ export class Council {
       ruleDeadlineMs(this.#rule),
       observedNodesDeadlineMs(this.#observed, nowMs),
       this.#fresh.deadlineMs,
+      this.holding.deadlineMs,
     ]);
   }
 }

@@ -9,6 +9,10 @@ export class Holding {
   readonly #decisionOf: (ip: Ip) => Decision | undefined;
   readonly #changed: (addresses: readonly Ip[]) => void;
   readonly #book = new HolderBook();
+  /** What this node leads as it decides, and of that what it has not written itself down for, because another's claim keeps it silent. */
+  readonly #led = new Set<Ip>();
+  readonly #unwritten = new Set<Ip>();
+  #isLate = false;
 
   /** `changed`: addresses of which others were heard to hold them than were known. */
   constructor(self: string, decisionOf: (ip: Ip) => Decision | undefined, changed: (addresses: readonly Ip[]) => void) {
@@ -40,18 +44,41 @@ export class Holding {
 
   /**
    * Who leads what another held, or nobody, is its holder from now on: such addresses. No decision becomes another by that, for it
-   * has named the term already.
+   * has named the term already. Who led it before and does not answer is silent because the other claims it: two whose views differ
+   * would write term after term. It does so when it answers.
    */
-  hold(decisions: readonly Decision[], nowMs: number): readonly Ip[] {
-    return decisions.flatMap(({ leader, sticky, group }) => {
-      if (leader !== this.#self || sticky === undefined) return [];
-      const { term } = sticky;
-      const addresses = group.addresses.filter((ip) => {
-        const holder = this.#book.holderOf(ip);
-        return holder?.node !== this.#self || holder.term !== term;
-      });
-      return this.#book.take([{ addresses, node: this.#self, term }], this.isSticky, nowMs);
+  hold(decisions: readonly Decision[], answering: ReadonlySet<Ip>, nowMs: number): readonly Ip[] {
+    this.#isLate = false;
+    const late = [...this.#unwritten].flatMap((ip) => (answering.has(ip) ? (this.#decisionOf(ip) ?? []) : []));
+    return [...late, ...decisions].flatMap(({ leader, sticky, group }) => {
+      const isLed = leader === this.#self && sticky !== undefined;
+      const addresses = isLed ? group.addresses.filter((ip) => this.#mayWrite(ip, sticky.term, answering)) : [];
+      for (const ip of group.addresses) {
+        if (isLed) this.#led.add(ip);
+        else this.#led.delete(ip);
+        if (!isLed || answering.has(ip)) this.#unwritten.delete(ip);
+      }
+      if (addresses.length === 0 || sticky === undefined) return [];
+      return this.#book.take([{ addresses, node: this.#self, term: sticky.term }], this.isSticky, nowMs);
     });
+  }
+
+  /** This node answers for the address from now on, which its record may have waited for. */
+  answers(ip: Ip): void {
+    this.#isLate ||= this.#unwritten.has(ip);
+  }
+
+  /** When `hold` is to be called again, whatever has changed. */
+  get deadlineMs(): number | undefined {
+    return this.#isLate ? Number.NEGATIVE_INFINITY : undefined;
+  }
+
+  #mayWrite(ip: Ip, term: number, answering: ReadonlySet<Ip>): boolean {
+    const holder = this.#book.holderOf(ip);
+    if (holder?.node === this.#self && holder.term === term) return false;
+    if (!this.#led.has(ip) || answering.has(ip)) return true;
+    this.#unwritten.add(ip);
+    return false;
   }
 
   forgetUnknown(nowMs: number): void {

@@ -16,7 +16,7 @@ export class StickyChecker implements Witness {
   readonly #rules: StickyRules;
   readonly #findings: Findings;
   /** Who answered alone, until somebody else did, too. */
-  readonly #stays = new Map<Ip, string>();
+  readonly #stays = new Map<Ip, { readonly node: string; readonly sinceMs: number }>();
   /** Process and address → the highest term that it has known. */
   readonly #terms = new Map<string, Map<Ip, number>>();
   /** Process, address and node → since when that process holds the node for a candidate in the best tier. */
@@ -103,12 +103,14 @@ export class StickyChecker implements Witness {
     const before = this.#stays.get(ip);
     if (others.length > 0) {
       // A hand-over, if it was in force before; else two that did not know of each other: the higher term stays.
-      if (before === undefined || !new Set([node, ...others]).has(before)) this.#stays.delete(ip);
+      if (before === undefined || !new Set([node, ...others]).has(before.node)) this.#stays.delete(ip);
       return;
     }
-    this.#stays.set(ip, node);
-    if (before === undefined || before === node) return;
-    this.#judgeMove(atMs, ip, before, node);
+    if (before?.node === node) return;
+    this.#stays.set(ip, { node, sinceMs: atMs });
+    // Of two that took it at one time, each before it heard of the other, one gives in.
+    if (before === undefined || atMs - before.sinceMs < SLACK_MS) return;
+    this.#judgeMove(atMs, ip, before.node, node);
   }
 
   #judgeMove(atMs: number, ip: Ip, from: string, to: string): void {

@@ -18,13 +18,13 @@ export const STICKY_MUTANTS: readonly Mutant[] = [
     scenario: "sticky",
     seed: 1,
     speaker: ({ council }) => {
-      council.holding.hold = (decisions, nowMs) => {
+      council.holding.hold = (decisions, answering, nowMs) => {
         const late = decisions.map((decision) =>
           decision.sticky === undefined
             ? decision
             : { ...decision, sticky: { ...decision.sticky, term: Math.max(1, decision.sticky.term - 1) } },
         );
-        return Holding.prototype.hold.call(council.holding, late, nowMs);
+        return Holding.prototype.hold.call(council.holding, late, answering, nowMs);
       };
     },
   },

@@ -64,11 +64,13 @@ export function planOf(size: {
   readonly services: number;
   readonly closeLookMs: number;
   readonly isStrict?: true;
+  readonly isSticky?: boolean;
 }): WorldPlan {
   const nodes = Array.from({ length: size.nodes }, (_, index) => `n${index + 1}`);
   const services = Array.from({ length: size.services }, (_, index): ServicePlan => {
     const addresses = [ipv4In(0, 100 + index)];
-    return { name: `s${index}`, addresses, policy: "Cluster", isShared: false, endpoints: nodes };
+    const isSticky = size.isSticky === true;
+    return { name: `s${index}`, addresses, policy: "Cluster", isShared: false, endpoints: nodes, isSticky };
   });
   return {
     seed: 1,

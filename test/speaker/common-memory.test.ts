@@ -64,12 +64,12 @@ const claimed = (node: string, term: number): UserMessage => ({
 describe("CommonMemory", () => {
   it("tells everybody what this node has written itself down for", () => {
     const node = new Node("n1");
-    const held = node.holding.hold([decisionOf(STICKY, 3)], 0);
+    const held = node.holding.hold([decisionOf(STICKY, 3)], new Set(), 0);
     expect(held).to.deep.equal([STICKY]);
     node.memory.follow(held, [], 0);
     node.tickAt(0);
     expect(node.sent).to.deep.equal([{ to: ["n9"], messages: [said("n1", 3)] }]);
-    expect(node.holding.hold([decisionOf(STICKY, 3)], 0)).to.deep.equal([]);
+    expect(node.holding.hold([decisionOf(STICKY, 3)], new Set(), 0)).to.deep.equal([]);
   });
 
   for (const { name, heard, answer } of [

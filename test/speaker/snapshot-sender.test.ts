@@ -95,7 +95,7 @@ describe("SnapshotSender", () => {
     // The same again: no part to send it with.
     sender.apply(services(1), 9);
     expect(freshnesses).to.deep.equal([7, 8, 9]);
-    sender.apply(services(MESSAGE_OBJECTS + 1), 10);
+    sender.apply(services(MESSAGE_OBJECTS + 2), 10);
     sender.apply(services(2));
     sender.setFreshness(11);
     sender.taken();
