@@ -34,14 +34,13 @@ export async function simulateHours(options: HoursOptions): Promise<number> {
 
 /** Exit code: 0, 2 for options that mean nothing. */
 export async function simulatePrices(options: HoursOptions): Promise<number> {
-  const plans = plansOf(options);
+  const plans = plansOf({ ...options, nodes: "3" });
   if (typeof plans === "string") {
     process.stderr.write(`${plans}\n`);
     return 2;
   }
   const beganMs = performance.now();
-  const [plan] = plans;
-  if (plan !== undefined) await runPrices(plan, (line) => process.stdout.write(`${line}\n`));
+  await runPrices(plans, (line) => process.stdout.write(`${line}\n`));
   process.stdout.write(`\n${secondsSince(beganMs)} s\n`);
   return 0;
 }
@@ -52,23 +51,18 @@ function secondsSince(beganMs: number): string {
 
 /** Or what is wrong with them. */
 export function plansOf(options: HoursOptions): readonly HoursPlan[] | string {
-  const [hours, loss, stallMs, strikes, seed] = [
-    options.hours,
-    options.loss,
-    options["stall-ms"],
-    options.strikes,
-    options.seed ?? "1",
-  ].map(Number);
-  const sizes = options.nodes.split(",").map(Number);
-  const figures = [hours, loss, stallMs, strikes, seed, ...sizes];
+  const [hours, loss, strikes, seed] = [options.hours, options.loss, options.strikes, options.seed ?? "1"].map(Number);
+  const [stalls, sizes] = [options["stall-ms"], options.nodes].map((list) => list.split(",").map(Number));
+  if (stalls === undefined || sizes === undefined) return "not a number";
+  const figures = [hours, loss, strikes, seed, ...stalls, ...sizes];
   if (figures.some((figure) => figure === undefined || !Number.isFinite(figure) || figure < 0)) return "not a number";
-  if ((loss ?? 0) > 100 || (stallMs ?? 0) > 30_000 || sizes.some((size) => size < 2 || size > 100)) {
+  if ((loss ?? 0) > 100 || stalls.some((stallMs) => stallMs > 30_000) || sizes.some((size) => size < 2 || size > 100)) {
     return "--loss is a percentage, --stall-ms 30000 at most, --nodes from 2 to 100";
   }
   const timing = timingOf(options.set);
   if (typeof timing === "string") return timing;
-  const shared = { hours: hours ?? 0, loss: (loss ?? 0) / 100, stallMs: stallMs ?? 0, strikes: strikes ?? 0 };
-  return sizes.map((nodes) => ({ ...shared, nodes, seed: seed ?? 1, timing }));
+  const shared = { hours: hours ?? 0, loss: (loss ?? 0) / 100, strikes: strikes ?? 0, seed: seed ?? 1, timing };
+  return stalls.flatMap((stallMs) => sizes.map((nodes) => ({ ...shared, stallMs, nodes })));
 }
 
 function timingOf(settings: readonly string[]): Partial<LongRunTiming> | string {

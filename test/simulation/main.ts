@@ -6,8 +6,8 @@ import { LONG_RUN_TIMING } from "./long-run.ts";
 import { SCENARIOS, scenarioOf } from "./scenario.ts";
 
 const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--trace]
-       hack/simulate --hours H [--loss P] [--stall-ms M] [--nodes N,…] [--strikes N] [--set NAME=VALUE …] [--seed S]
-       hack/simulate --prices [--hours H] [--loss P] [--strikes N] [--seed S]
+       hack/simulate --hours H [--loss P] [--stall-ms M,…] [--nodes N,…] [--strikes N] [--set NAME=VALUE …] [--seed S]
+       hack/simulate --prices [--hours H] [--loss P] [--stall-ms M,…] [--strikes N] [--seed S]
 
   --scenario  ${SCENARIOS.map(({ name }) => name).join(", ")}; without it: all but large
   --seeds     how many seeds, from --seed on (default 20)
@@ -22,8 +22,8 @@ const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--
   --strikes   leaders struck down in each (default 300)
   --set       another value for a number of fast detection: ${Object.keys(LONG_RUN_TIMING).join(", ")}
 
-  --prices    the same for a lower and a higher value of each of these numbers, as a table: with stalls of 300 ms, and of 800 ms; so many
-              hours (default 2) and leaders struck down (default 60) for each value
+  --prices    the same for a lower and a higher value of each of these numbers, as a table: so many hours (default 1) with each length of
+              stalls (default 300,800), and so many leaders struck down (default 60) with the first of them
 `;
 const TAIL_LINES = 60;
 
@@ -35,7 +35,7 @@ const { values } = parseArgs({
     trace: { type: "boolean", default: false },
     hours: { type: "string" },
     loss: { type: "string", default: "10" },
-    "stall-ms": { type: "string", default: "300" },
+    "stall-ms": { type: "string" },
     nodes: { type: "string", default: "3,5" },
     strikes: { type: "string" },
     prices: { type: "boolean", default: false },
@@ -53,9 +53,11 @@ if (values.help || scenarios.includes(undefined) || !Number.isInteger(first) || 
   process.stdout.write(USAGE);
   process.exitCode = values.help ? 0 : 2;
 } else if (values.prices) {
-  process.exitCode = await simulatePrices({ ...values, hours: values.hours ?? "2", strikes: values.strikes ?? "60" });
+  const { hours = "1", strikes = "60", "stall-ms": stalls = "300,800" } = values;
+  process.exitCode = await simulatePrices({ ...values, hours, strikes, "stall-ms": stalls });
 } else if (values.hours !== undefined) {
-  process.exitCode = await simulateHours({ ...values, hours: values.hours, strikes: values.strikes ?? "300" });
+  const { hours, strikes = "300", "stall-ms": stalls = "300" } = values;
+  process.exitCode = await simulateHours({ ...values, hours, strikes, "stall-ms": stalls });
 } else {
   const names = scenarios.flatMap((scenario) => scenario?.name ?? []);
   const jobs = names.flatMap((scenario) =>

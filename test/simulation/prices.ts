@@ -38,8 +38,6 @@ export const PRICED: readonly Priced[] = [
 ];
 
 const USUAL_NODES = 3;
-/** Each minute, on every node: such a stall is usual, and such a one is rare. */
-const STALLS_MS = [300, 800] as const;
 
 interface Row {
   readonly label: string;
@@ -63,64 +61,78 @@ export function rowsOf(priced: readonly Priced[]): readonly Row[] {
   ]);
 }
 
-export type PricesPlan = Pick<HoursPlan, "hours" | "loss" | "strikes" | "seed">;
-
-/** Tells the table line by line, in its order, as soon as all that stands before is known. */
+/**
+ * Tells the table line by line, in its order, as soon as all that stands before is known. Each value is run as every plan says, in as
+ * many nodes as it wants; leaders are struck down in runs of the first alone.
+ */
 export async function runPrices(
-  plan: PricesPlan,
+  plans: readonly HoursPlan[],
   print: (line: string) => void,
   priced: readonly Priced[] = PRICED,
 ): Promise<void> {
   const rows = rowsOf(priced);
-  const plans = rows.flatMap(({ nodes, timing }) =>
-    STALLS_MS.map((stallMs, which) => ({
-      ...plan,
-      nodes,
-      timing,
-      stallMs,
-      strikes: which === 0 ? plan.strikes : 0,
-    })),
-  );
-  const results: HoursResult[] = [];
+  const results = rows.map((): HoursResult[] => []);
   let told = 0;
-  for (const line of HEAD) print(line);
-  await runHours(plans, (result, index) => {
-    results[index] = result;
+  for (const line of headOf(plans)) print(line);
+  const all = rows.flatMap(({ nodes, timing }) =>
+    plans.map((plan, which) => ({ ...plan, nodes, timing, strikes: which === 0 ? plan.strikes : 0 })),
+  );
+  await runHours(all, (result, index) => {
+    const ofRow = results[Math.floor(index / plans.length)];
+    if (ofRow !== undefined) ofRow[index % plans.length] = result;
     for (let row = rows[told]; row !== undefined; row = rows[++told]) {
-      const [usual, rare] = [results[2 * told], results[2 * told + 1]];
-      if (usual === undefined || rare === undefined) return;
-      print(lineOf(row, usual, rare));
+      const known = Object.values(results[told] ?? []);
+      if (known.length < plans.length) return;
+      print(lineOf(row, known));
     }
   });
 }
 
 const FAULTS: readonly LeaderFault[] = ["process kill", "host kill", "freeze"];
 
-const HEAD: readonly string[] = [
-  "| nodes | number, value | declared dead who lived | moves | suspected in 100 h of leaders | killed | host dead | frozen | datagrams/s | mute ms/h |",
-  "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-];
-
-function lineOf({ label, nodes }: Row, usual: HoursResult, rare: HoursResult): string {
-  const both = (figure: (result: HoursResult) => number): string =>
-    [usual, rare].map((result) => figure(result).toFixed(0)).join(" / ");
-  const cells = [
-    nodes.toFixed(0),
-    label,
-    both(({ falseVerdicts }) => falseVerdicts.length),
-    both(({ moves }) => moves),
-    both(({ accused, leaderHours }) => (100 * accused) / leaderHours),
-    ...FAULTS.map((fault) => noticedOf(usual, fault)),
-    (usual.datagrams / usual.nodeHours / 3_600).toFixed(1),
-    both(({ muteMs, nodeHours }) => muteMs / nodeHours),
+function headOf(plans: readonly HoursPlan[]): readonly string[] {
+  const stalls = plans.map(({ stallMs }) => (stallMs === 0 ? "none" : stallMs)).join(" / ");
+  const columns = [
+    "nodes",
+    `value (stalls: ${stalls})`,
+    "declared dead who lived",
+    "moves",
+    "suspected in 100 h of leaders",
+    "killed: p50 / p99",
+    "host dead",
+    "frozen",
+    "datagrams/s",
+    "mute ms/h",
   ];
+  return [columns, columns.map(() => "---")].map(formatLine);
+}
+
+function formatLine(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
+/** `results`: one of each plan. */
+function lineOf({ label, nodes }: Row, results: readonly HoursResult[]): string {
+  const each = (figure: (result: HoursResult) => number, digits = 0): string =>
+    results.map((result) => (result.nodeHours === 0 ? "-" : figure(result).toFixed(digits))).join(" / ");
+  return formatLine([
+    String(nodes),
+    label,
+    each(({ falseVerdicts }) => falseVerdicts.length),
+    each(({ moves }) => moves),
+    each(({ accused, leaderHours }) => (100 * accused) / leaderHours),
+    ...FAULTS.map((fault) => noticedOf(results, fault)),
+    each(({ datagrams, nodeHours }) => datagrams / nodeHours / 3_600, 1),
+    each(({ muteMs, nodeHours }) => muteMs / nodeHours),
+  ]);
+}
+
 /** ms, p50 / p99, and how many nobody noticed in time. */
-function noticedOf({ takeovers, missed }: HoursResult, fault: LeaderFault): string {
-  const values = takeovers.filter((one) => one.fault === fault).map(({ noticedMs }) => noticedMs);
-  const late = missed.filter((one) => one === fault).length;
+function noticedOf(results: readonly HoursResult[], fault: LeaderFault): string {
+  const taken = results.flatMap(({ takeovers }) => takeovers).filter((one) => one.fault === fault);
+  const values = taken.map(({ noticedMs }) => noticedMs);
+  const late = results.flatMap(({ missed }) => missed).filter((one) => one === fault).length;
+  if (values.length + late === 0) return "-";
   const figures = [50, 99].map((p) => quantile(values, p).toFixed(0)).join(" / ");
   return late === 0 ? figures : `${figures}, ${late} missed`;
 }
