@@ -17,6 +17,11 @@ export class Reunion {
     this.#isDeathRefuted = true;
   }
 
+  /** They held this node dead, and may have led in its place: what it leads all the same is to be claimed from them, and announced. */
+  replacedBy(names: Iterable<string>): void {
+    for (const name of names) this.#rivals.add(name);
+  }
+
   isMerging(nowMs: number): boolean {
     return nowMs - this.#heardAgainMs <= MERGE_WINDOW_MS;
   }

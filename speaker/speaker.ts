@@ -323,6 +323,7 @@ export class Speaker {
     if (isReplaced) {
       if (isOwnDeath(this.council.standing, nowMs)) this.#report({ kind: "refuted-death" });
       this.council.stand({ kind: "refuted-death" }, nowMs);
+      this.#reunion.replacedBy(this.members.ours);
     }
     // In a merge the smaller side settles, and stops at once: the greater one has answered all the time.
     return isReplaced || (this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs);

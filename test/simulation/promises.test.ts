@@ -56,6 +56,33 @@ describe("simulation: stories", () => {
     expect(heard.get(ip)).to.deep.equal([old.name]);
   }).timeout(120_000);
 
+  it("a leader that is still the best after it stood still announces itself once more, because another did so meanwhile", () => {
+    // All three had been in trouble so often that coming back put it behind nobody: it went on leading, and clients knew the other's MAC.
+    const { world, heard } = settledWorld(3, 4);
+    for (let round = 1; round <= 4; round++) {
+      for (const [index, machine] of world.machines.entries()) {
+        machine.kill();
+        world.start(machine);
+        world.run(20_000 + (3 * (round - 1) + index + 1) * 15_000);
+      }
+    }
+    expect(world.machines.map(({ tenant }) => tenant?.flags().isDamped)).to.deep.equal([true, true, true]);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const announcers: string[] = [];
+    world.witnesses.push({
+      sent: (_atMs, { name }, _card, { senderIp }) => {
+        if (senderIp === ip && announcers.at(-1) !== name) announcers.push(name);
+      },
+    });
+    const old = leaderOf(world, heard, ip);
+    old.stand({ durationMs: 6_000, keepsQueues: true, isGapVisible: true });
+    world.run(210_000);
+    expect(heard.get(ip)).to.deep.equal([old.name]);
+    expect(announcers.at(-1)).to.equal(old.name);
+    expect(announcers.length).to.be.greaterThan(1);
+  }).timeout(120_000);
+
   it("a leader whose machine was paused while it lost an election hears of it at once, though nobody held it dead", () => {
     // What it missed came with the next periodic push/pull only, up to 30 s later; until then two answered.
     const { world, heard } = settledWorld(3, 4);
