@@ -29,15 +29,24 @@ export interface NeighbourFrame {
   readonly isSolicited?: boolean;
 }
 
-const READ = new WeakMap<Uint8Array, { readonly frame: NeighbourFrame | undefined }>();
+interface ReadFrame {
+  readonly bytes: Uint8Array;
+  readonly frame: NeighbourFrame | undefined;
+}
+
+const READ = new WeakMap<Uint8Array, ReadFrame>();
+/** Whoever passes a frame on asks several times. */
+let last: ReadFrame | undefined;
 
 /** Undefined for whatever is no ARP, NS or NA. One frame comes to many ports and is never changed: it is read once. */
 export function readFrame(bytes: Uint8Array): NeighbourFrame | undefined {
-  const known = READ.get(bytes);
-  if (known !== undefined) return known.frame;
-  const frame = read(bytes);
-  READ.set(bytes, { frame });
-  return frame;
+  if (last?.bytes === bytes) return last.frame;
+  last = READ.get(bytes);
+  if (last === undefined) {
+    last = { bytes, frame: read(bytes) };
+    READ.set(bytes, last);
+  }
+  return last.frame;
 }
 
 /** The addresses that switches and cards go by, whatever the frame is. */
