@@ -185,6 +185,7 @@ export class WireOrderChecker implements Witness {
   }
 
   #settleDebts(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
+    if (this.#owed.length === 0) return;
     const due = this.#owed.filter((owed) => owed.ip === ip);
     this.#owed = this.#owed.filter((owed) => owed.ip !== ip);
     for (const { machine, card, atMs: sentMs } of due) {
