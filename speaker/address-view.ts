@@ -1,5 +1,6 @@
 /** `/status/addresses/:ip`: the whole decision about one address, from the value that decided it. */
 import type { AddressDocument } from "../api/address.ts";
+import { rankHash } from "../src/election/rank-hash.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Speaker } from "./speaker.ts";
 import { electedFields, refusedByIp, refusedFields, type StatusContext } from "./status-view.ts";
@@ -38,7 +39,11 @@ export function addressOf(speaker: Speaker, ip: Ip, context: StatusContext): Add
       })),
       ...refusedServices,
     ],
-    candidates: candidates.map((candidate, index) => ({ rank: index + 1, ...candidate })),
+    candidates: candidates.map((candidate, index) => ({
+      rank: index + 1,
+      ...candidate,
+      hash: rankHash(candidate.node, group.key),
+    })),
     refusals: refusals.map((refusal) => ({ ...refusal })),
     links: (state?.answeredOn ?? []).map((index) => nameOfLink.get(index) ?? String(index)),
   };

@@ -52,7 +52,7 @@ import { DutyBook } from "./duty-book.ts";
 import { Holding } from "./holding.ts";
 import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
-import { type PastTrouble, pastTroublesOf, type SpeakerSettings } from "./speaker-ports.ts";
+import { type CouncilPorts, type PastTrouble, pastTroublesOf, type SpeakerSettings } from "./speaker-ports.ts";
 
 export type Readiness = (typeof READY_REASONS)[number];
 
@@ -75,7 +75,7 @@ export class Council {
   readonly #settings: SpeakerSettings;
   readonly #members: MemberViews;
   readonly #cap: Rule;
-  readonly #election = new Election();
+  readonly #election: Election;
   #standing: StandingState;
   #links: LinksState;
   #rule: RuleState;
@@ -103,10 +103,11 @@ export class Council {
   readonly #isGossipOn: boolean;
   readonly #labelsOfName: Labels;
 
-  constructor(settings: SpeakerSettings, members: MemberViews, isGossipOn: boolean, nowMs: number) {
+  constructor(settings: SpeakerSettings, members: MemberViews, ports: CouncilPorts, nowMs: number) {
     this.#settings = settings;
+    this.#election = new Election(ports.rankHeads);
     this.#members = members;
-    this.#isGossipOn = isGossipOn;
+    this.#isGossipOn = ports.gossip !== undefined;
     this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
     this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
     this.#standing = initialStanding({
@@ -252,8 +253,7 @@ export class Council {
     this.#refusal = refusal;
     const poolsBefore = this.#snapshot?.pools;
     this.#snapshot = counted;
-    const { loadBalancerClass } = this.#settings;
-    const rules = { loadBalancerClass, checksAdmission: !isWhole };
+    const rules = { loadBalancerClass: this.#settings.loadBalancerClass, checksAdmission: !isWhole };
     if (poolsBefore === undefined || !hasSameValues(poolsBefore, counted.pools)) {
       this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
     }

@@ -5,6 +5,7 @@ import { policyOf } from "../src/desired/policy.ts";
 import { anySelectorMatches, type Labels } from "../src/desired/selectors.ts";
 import type { NodeName } from "../src/desired/snapshot.ts";
 import type { Candidate, Decision } from "../src/election/decision.ts";
+import { rankHash } from "../src/election/rank-hash.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { LeadershipByIp } from "./leadership.ts";
 
@@ -30,7 +31,8 @@ export interface DutyView {
 }
 
 /** A decision names its best candidates only; whoever is not among them claims nothing. */
-const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointClass: "any", hash: "f".repeat(64) };
+const LAST_CANDIDATE: Omit<Candidate, "node"> = { tier: 5, score: 0, endpointClass: "any" };
+const LAST_HASH = "f".repeat(64);
 
 const NO_DUTIES: readonly Duty[] = [];
 const NO_INTERFACES: readonly string[] = [];
@@ -125,7 +127,7 @@ function preparedFor(decision: Decision, view: DutyView, memory: DutyMemory): Pr
   const known = memory.get(decision);
   if (known?.incarnation === incarnation && known.ownLabels === ownLabels) return known;
   const { group, second, candidates, refusals } = decision;
-  const own = candidates.find(({ node }) => node === self) ?? LAST_CANDIDATE;
+  const own = candidates.find(({ node }) => node === self);
   const base = refusals.some(({ node }) => node === self)
     ? undefined
     : {
@@ -149,9 +151,10 @@ export function interfacesOf({ group }: Decision, labels: Labels): readonly stri
   return [...new Set(advertisements.flatMap(({ interfaces }) => interfaces))].toSorted();
 }
 
-function basisOf({ rule, sticky, leader }: Decision, own: Omit<Candidate, "node">, view: DutyView): DutyBasis {
-  const { tier, score, endpointClass, hash } = own;
+function basisOf({ group, rule, sticky, leader }: Decision, own: Candidate | undefined, view: DutyView): DutyBasis {
   const { self, incarnation } = view;
+  const { tier, score, endpointClass } = own ?? LAST_CANDIDATE;
+  const hash = own === undefined ? LAST_HASH : rankHash(self, group.key);
   // Whoever stands in for the leader (an orphan's taker) stands behind it when it comes, and does not hold what the leader follows.
   const term = sticky === undefined ? 0 : Math.max(0, leader === self ? sticky.term : sticky.term - 2);
   return { incarnation, rule, term, tier, score, endpointClass, hash };

@@ -3,6 +3,7 @@ import type { GroupPort, PacketPort } from "../src/announcer/packet-port.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
 import type { Trouble } from "../src/election/damping.ts";
+import type { RankHeads } from "../src/election/rank-hash.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { FastTiming } from "../src/gossip/fast/fast-timing.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
@@ -51,12 +52,18 @@ export interface GossipPorts {
   readonly fastTiming?: FastTiming;
 }
 
-export interface SpeakerPorts {
+/** What the council asks of them. */
+export interface CouncilPorts {
+  /** Absent: gossip is off, and this node is alone. */
+  readonly gossip?: GossipPorts;
+  /** A fast way to the hashes of the election; absent: by `rankHeads` itself. */
+  readonly rankHeads?: RankHeads;
+}
+
+export interface SpeakerPorts extends CouncilPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly turns: Turns;
-  /** Absent: gossip is off, and this node is alone. */
-  readonly gossip?: GossipPorts;
   /** Frames come in by `Speaker.receiveFrame`. */
   readonly packets: PacketPort;
   readonly groups: GroupPort;

@@ -63,7 +63,7 @@ export class Speaker {
     // It only marks: sockets are read until empty, then deadlines are judged (D16).
     this.#alarm = new Alarm(ports.clock, () => this.#afterReads(() => this.#tick()));
     this.members = new MemberViews(settings.nodeName);
-    this.council = new Council(settings, this.members, ports.gossip !== undefined, nowMs);
+    this.council = new Council(settings, this.members, ports, nowMs);
     this.#links = new OwnLinks(this.council, ports.packets);
     const stand = (ip: Ip): Stand | undefined => standOf(this.announcer.addressState(ip), this.orphans.taken.get(ip));
     this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);

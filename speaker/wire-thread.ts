@@ -3,12 +3,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { ArpeggioError } from "../src/base/errors.ts";
 import { SnapshotReceiver } from "../src/desired/snapshot-difference.ts";
+import { rankHeads } from "../src/election/rank-hash.ts";
 import { createCodec } from "../src/gossip/codec.ts";
 import { RotatingKeys } from "../src/gossip/rotating-keys.ts";
 import { NODE_TURNS, openGossipTransport } from "../src/sys/gossip-transport.ts";
 import { LinkWatcher } from "../src/sys/link-watcher.ts";
 import { MulticastGroups } from "../src/sys/multicast-groups.ts";
 import { PacketLinks } from "../src/sys/packet-links.ts";
+import { nativeRankHeads } from "../src/sys/rank-heads.ts";
 import { SystemClock } from "../src/sys/system-clock.ts";
 import { SystemRandom } from "../src/sys/system-random.ts";
 import { addressOf } from "./address-view.ts";
@@ -39,7 +41,7 @@ export async function runWireThread(settings: WireSettings): Promise<void> {
   const keys =
     keyFiles && new RotatingKeys(keyFiles, clock, (news) => tell({ kind: "note", note: { kind: "gossip-key", news } }));
   const gossip = settings.gossip === undefined ? {} : { gossip: await gossipPorts(settings.gossip, keys) };
-  const ports = { clock, random, turns: NODE_TURNS, packets, groups, ...gossip };
+  const ports = { clock, random, turns: NODE_TURNS, packets, groups, rankHeads: nativeRankHeads(rankHeads), ...gossip };
   const note = (event: SpeakerNote): void => {
     totals.note(event);
     tell({ kind: "note", note: event });

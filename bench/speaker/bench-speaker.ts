@@ -1,6 +1,7 @@
 /** A speaker as the wire thread composes it, on a memory network, frames and groups left out. */
 import { Speaker } from "../../speaker/speaker.ts";
 import { type Random, SeededRandom } from "../../src/base/random.ts";
+import { rankHeads } from "../../src/election/rank-hash.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
 import { Keyring } from "../../src/gossip/keyring.ts";
 import type { MemoryHost } from "../../src/gossip/memory-host.ts";
@@ -8,6 +9,7 @@ import type { MemoryNetwork } from "../../src/gossip/memory-network.ts";
 import { MemoryTransport } from "../../src/gossip/memory-transport.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
+import { nativeRankHeads } from "../../src/sys/rank-heads.ts";
 import { portsWithoutWire } from "./no-wire.ts";
 
 export function benchSpeaker(
@@ -39,6 +41,7 @@ export function benchSpeaker(
         codec: createCodec({ label: "", timing, random, keyring }),
         timing,
       },
+      rankHeads: nativeRankHeads(rankHeads),
       ...portsWithoutWire(),
     },
     () => undefined,

@@ -34,6 +34,7 @@ export type TierReason =
   | "network-unavailable"
   | "leaving";
 
+/** Who may lead, and how well. Those that are alike in all of it go by the hash of `node#key` (`rankHash`), ascending. */
 export interface Candidate {
   readonly node: NodeName;
   readonly tier: Tier;
@@ -43,8 +44,6 @@ export interface Candidate {
   readonly score: number;
   /** Under policy Local: "ready" before "terminating" before "fresh" (ready since a moment ago); "any" under Cluster. */
   readonly endpointClass: "any" | "ready" | "terminating" | "fresh";
-  /** SHA-256 of `node#key`, lower-case hex; ascending. */
-  readonly hash: string;
 }
 
 export interface Refusal {

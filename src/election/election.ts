@@ -10,6 +10,7 @@ import { hasSameValues } from "../desired/keyed-difference.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Decision, ElectionView, MemberView } from "./decision.ts";
 import { Electorate } from "./electorate.ts";
+import type { RankHeads } from "./rank-hash.ts";
 import { RankMemory } from "./rank-memory.ts";
 
 /** What work costs, in about microseconds of a slow machine. A decision that changes is followed by duties, claims and reports. */
@@ -26,12 +27,14 @@ interface Entry {
   decisions: readonly Decision[];
   /** Of the view that they were decided by; undefined before the first. */
   generation: number | undefined;
+  /** No group of this election any more. */
+  isGone: boolean;
 }
 
 const NO_ENTRIES: IterableIterator<Entry> = [].values();
 
 export class Election {
-  readonly #memory = new RankMemory();
+  readonly #memory: RankMemory;
   #electorate: Electorate | undefined;
   #members: ReadonlySet<string> = new Set();
   #generation = 0;
@@ -49,6 +52,11 @@ export class Election {
   #decisions: readonly Decision[] | undefined = [];
   readonly #gone = new Set<Decision>();
   readonly #come = new Set<Decision>();
+
+  /** @param heads works out the hashes that nodes are ranked by: always the same ones, but some ways are faster */
+  constructor(heads?: RankHeads) {
+    this.#memory = new RankMemory(heads);
+  }
 
   /** In the order of the groups. Groups that are new and had no turn yet are missing. */
   get decisions(): readonly Decision[] {
@@ -140,7 +148,7 @@ export class Election {
   }
 
   #add(group: AddressGroup, decisions: readonly Decision[]): Entry {
-    const entry: Entry = { group, decisions, generation: undefined };
+    const entry: Entry = { group, decisions, generation: undefined, isGone: false };
     this.#entryOf.set(group, entry);
     for (const ip of group.addresses) this.#entryOfIp.set(ip, entry);
     this.#new.add(entry);
@@ -153,6 +161,7 @@ export class Election {
     const entry = this.#entryOf.get(group);
     if (entry === undefined) return undefined;
     this.#entryOf.delete(group);
+    entry.isGone = true;
     for (const ip of group.addresses) if (this.#entryOfIp.get(ip) === entry) this.#entryOfIp.delete(ip);
     this.#new.delete(entry);
     if (entry.generation !== this.#generation) this.#pending--;
@@ -181,7 +190,7 @@ export class Election {
     let left = budget;
     if (left <= 0) return left;
     for (const entry of entries) {
-      const isPending = entry.generation !== this.#generation && this.#entryOf.get(entry.group) === entry;
+      const isPending = entry.generation !== this.#generation && !entry.isGone;
       left -= isPending ? this.#decide(entry, electorate) : PASSED_COST;
       if (left <= 0) break;
     }

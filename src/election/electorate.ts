@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { AddressGroup } from "../desired/group.ts";
 import { policyOf } from "../desired/policy.ts";
 import { compareText } from "../desired/text-order.ts";
-import type { Ip } from "../net/ip.ts";
 import {
   CANDIDATES_KEPT,
   type Candidate,
@@ -13,13 +12,14 @@ import {
   type MemberView,
   type Refusal,
   type StickyHold,
+  type Tier,
 } from "./decision.ts";
-import { judgeMember, REFUSAL_ORDER, type Standing, type Verdict, type Verdicts } from "./eligibility.ts";
+import { judgeMember, NO_PLACE, REFUSAL_ORDER, type Standing, type Verdict, type Verdicts } from "./eligibility.ts";
 import { type Holders, holdersOf, isSameHolders, NO_HOLDERS, termOf } from "./holders.ts";
 import { judgeByMetallb, shareOut, splitByService } from "./metallb-rule.ts";
+import { isBehind, pickBest } from "./pick-best.ts";
 import { groupProfiler, type Profiler } from "./profile.ts";
-import { rankHash } from "./rank-hash.ts";
-import type { KeyRanks, RankMemory } from "./rank-memory.ts";
+import type { KeyRanks, LastDecision, RankMemory } from "./rank-memory.ts";
 
 /** Members under one view, and what they are to any group. What was worked out before is kept in the memory, whoever asks. */
 export class Electorate {
@@ -33,8 +33,10 @@ export class Electorate {
   /** One group of each profile. */
   readonly #examples = new Map<string, { readonly group: AddressGroup; readonly verdicts: Verdicts }>();
   readonly #placesAndPrefixes: string;
+  /** How verdicts on one profile differ from those of before. */
+  readonly #changes = new Map<Verdicts, { readonly before: Verdicts; readonly slots: readonly number[] }>();
   /** Scratch of `#candidates`. */
-  readonly #picked: number[] = [];
+  readonly #picked = new Uint32Array(CANDIDATES_KEPT);
 
   constructor(view: ElectionView, memory: RankMemory) {
     this.view = view;
@@ -78,8 +80,11 @@ export class Electorate {
     // The same question as before has the same answer; most do when one member changes.
     if (isHeldAlike && last.verdicts === verdicts) return last.decision;
     const { refusals } = verdicts;
-    const keeper = held === undefined ? undefined : this.#keeperOf(held, verdicts);
-    const { candidates, insteadOf } = this.#candidates(group.key, ranks, verdicts, keeper);
+    if (isHeldAlike && last.decision.refusals === refusals && this.#isPickedAgain(ranks.heads, last, verdicts)) {
+      last.verdicts = verdicts;
+      return last.decision;
+    }
+    const { candidates, insteadOf, lastSlot } = this.#candidates(group, ranks, verdicts, held);
     const [leader, second] = candidates;
     const sticky = held === undefined ? undefined : stickyHold(leader?.node, held, insteadOf);
     const isSame =
@@ -98,8 +103,21 @@ export class Electorate {
           reason: insteadOf === undefined ? reasonOf(leader, second, refusals) : "sticky",
           ...(sticky === undefined ? {} : { sticky }),
         };
-    ranks.last = { verdicts, held, decision };
+    ranks.last = { verdicts, held, decision, lastSlot };
     return decision;
+  }
+
+  /** Nobody whose standing has changed was among the candidates that the decision names, or is now. */
+  #isPickedAgain(heads: Uint32Array, { verdicts: before, lastSlot }: LastDecision, after: Verdicts): boolean {
+    if (lastSlot === undefined) return false;
+    let known = this.#changes.get(after);
+    if (known?.before !== before) {
+      known = { before, slots: changedSlots(before, after) };
+      this.#changes.set(after, known);
+    }
+    return known.slots.every(
+      (slot) => isBehind(slot, lastSlot, before.places, heads) && isBehind(slot, lastSlot, after.places, heads),
+    );
   }
 
   /** Undefined: the group is not sticky, or MetalLB's rule is in force, whose speakers know no holders. */
@@ -110,10 +128,10 @@ export class Electorate {
   }
 
   /** The slot of the first holder in the best tier: whatever else orders candidates does not take the group away from it. */
-  #keeperOf(held: Holders, { standings, classes }: Verdicts): number | undefined {
+  #keeperOf(held: Holders, { candidates }: Verdicts, bestTier: Tier): number | undefined {
     for (const { node } of held) {
       const slot = this.#slots.find((each) => this.#names[each] === node);
-      if (slot !== undefined && standings[slot]?.tier === classes[0]?.tier && classes.length > 0) return slot;
+      if (slot !== undefined && candidates[slot]?.tier === bestTier) return slot;
     }
     return undefined;
   }
@@ -130,8 +148,7 @@ export class Electorate {
   }
 
   #judgeAll(group: AddressGroup): Verdicts {
-    const standings: (Standing | undefined)[] = [];
-    const classes = new Map<string, Standing>();
+    const candidates = Array.from(this.#names, (): Candidate | undefined => undefined);
     const refusals: Refusal[] = [];
     for (const [index, member] of this.#members.entries()) {
       const verdict = this.#judge(group, member);
@@ -139,17 +156,10 @@ export class Electorate {
         refusals.push({ node: member.name, reason: verdict });
         continue;
       }
-      // Standings that rank alike become one value, so that a walk compares identities.
-      const name = `${verdict.tier} ${verdict.tierReason} ${verdict.score} ${verdict.endpointClass}`;
-      const standing = classes.get(name) ?? verdict;
-      classes.set(name, standing);
-      standings[this.#slots[index] ?? 0] = standing;
+      const slot = this.#slots[index] ?? 0;
+      candidates[slot] = this.#memory.candidateOf(slot, verdict);
     }
-    return {
-      standings,
-      classes: [...classes.values()].toSorted(compareStandings),
-      refusals,
-    };
+    return { candidates, places: placesOf(candidates), refusals };
   }
 
   #judge(group: AddressGroup, member: MemberView): Verdict {
@@ -158,78 +168,72 @@ export class Electorate {
       : judgeByMetallb(group, member, this.view);
   }
 
-  /** The candidates of the decision: those of last time where nothing about them changed, because a hash is expensive. */
-  #candidates(key: Ip, ranks: KeyRanks, verdicts: Verdicts, keeper: number | undefined): Picked {
+  /** The candidates of the decision: the list of last time where it is the same. */
+  #candidates(group: AddressGroup, ranks: KeyRanks, verdicts: Verdicts, held: Holders | undefined): Picked {
     const picked = this.#picked;
-    pickBest(ranks.order, verdicts, picked);
-    const [best] = picked;
-    const insteadOf = keeper === undefined || keeper === best || best === undefined ? undefined : this.#names[best];
-    if (insteadOf !== undefined && keeper !== undefined) putFirst(picked, keeper);
-    return { candidates: this.#picks(key, ranks, verdicts), ...(insteadOf === undefined ? {} : { insteadOf }) };
-  }
-
-  #picks(key: Ip, ranks: KeyRanks, verdicts: Verdicts): readonly Candidate[] {
-    const picked = this.#picked;
-    const before = ranks.last?.decision.candidates ?? [];
-    let isSame = picked.length === before.length;
-    for (let place = 0; isSame && place < picked.length; place++) {
-      isSame = this.#isStill(before[place], picked[place], verdicts);
-    }
-    if (isSame) return before;
-    return picked.map((slot) => {
-      const node = this.#names[slot] ?? "";
-      const known = before.find((candidate) => candidate.node === node);
-      if (known !== undefined && this.#isStill(known, slot, verdicts)) return known;
-      const { tier, tierReason, score, endpointClass } = verdicts.standings[slot] ?? NO_STANDING;
-      const hash = known?.hash ?? rankHash(node, key);
-      return { node, tier, ...(tierReason === undefined ? {} : { tierReason }), score, endpointClass, hash };
-    });
-  }
-
-  #isStill(candidate: Candidate | undefined, slot: number | undefined, { standings }: Verdicts): boolean {
-    if (candidate === undefined || slot === undefined || candidate.node !== this.#names[slot]) return false;
-    const standing = standings[slot];
-    return (
-      candidate.tier === standing?.tier &&
-      candidate.score === standing.score &&
-      candidate.tierReason === standing.tierReason &&
-      candidate.endpointClass === standing.endpointClass
+    let count = pickBest(verdicts.places, ranks.heads, picked, (slot, other) =>
+      this.#memory.comesFirst(group.key, slot, other),
     );
+    const best = count === 0 ? undefined : verdicts.candidates[picked[0] ?? 0];
+    const keeper = held === undefined || best === undefined ? undefined : this.#keeperOf(held, verdicts, best.tier);
+    const isKept = keeper !== undefined && best?.node !== this.#names[keeper];
+    if (isKept) count = putFirst(picked, count, keeper);
+    const candidates = candidatesAt(picked, count, verdicts, ranks.last?.decision.candidates ?? []);
+    if (isKept && best !== undefined) return { candidates, insteadOf: best.node };
+    return count < CANDIDATES_KEPT ? { candidates } : { candidates, lastSlot: picked[count - 1] };
   }
 }
 
-/** The slots of the first candidates, into `picked`: class by class, each by ascending hash. */
-function pickBest(order: readonly number[], { classes, standings }: Verdicts, picked: number[]): void {
-  picked.length = 0;
-  for (let first = 0; first < classes.length && picked.length < CANDIDATES_KEPT; ) {
-    let end = first + 1;
-    while (end < classes.length && ranksAlike(classes[first], classes[end])) end++;
-    for (const slot of order) {
-      const standing = standings[slot];
-      if (standing === undefined || !isBetween(classes, standing, first, end)) continue;
-      if (picked.push(slot) === CANDIDATES_KEPT) return;
-    }
-    first = end;
+function changedSlots({ candidates: before }: Verdicts, { candidates: after }: Verdicts): readonly number[] {
+  const slots = Array.from({ length: Math.max(before.length, after.length) }, (_, slot) => slot);
+  return slots.filter((slot) => before[slot] !== after[slot]);
+}
+
+function placesOf(candidates: readonly (Candidate | undefined)[]): Uint16Array {
+  const sorted = candidates.filter((candidate) => candidate !== undefined).toSorted(compareStandings);
+  const places = new Map<Candidate, number>();
+  let last: Candidate | undefined;
+  let place = -1;
+  for (const candidate of sorted) {
+    if (last === undefined || compareStandings(last, candidate) !== 0) place++;
+    last = candidate;
+    places.set(candidate, place);
   }
+  return Uint16Array.from(candidates, (candidate) =>
+    candidate === undefined ? NO_PLACE : (places.get(candidate) ?? NO_PLACE),
+  );
 }
 
-function isBetween(classes: readonly Standing[], standing: Standing, first: number, end: number): boolean {
-  for (let index = first; index < end; index++) if (classes[index] === standing) return true;
-  return false;
+function candidatesAt(
+  slots: Uint32Array,
+  count: number,
+  { candidates }: Verdicts,
+  before: readonly Candidate[],
+): readonly Candidate[] {
+  if (count === before.length && before.every((known, place) => candidates[slots[place] ?? 0] === known)) return before;
+  const picked: Candidate[] = [];
+  for (let place = 0; place < count; place++) {
+    const candidate = candidates[slots[place] ?? 0];
+    if (candidate !== undefined) picked.push(candidate);
+  }
+  return picked.slice();
 }
 
-/** Of the others as many as there is room for. */
-function putFirst(picked: number[], slot: number): void {
-  const place = picked.indexOf(slot);
-  if (place >= 0) picked.splice(place, 1);
-  else if (picked.length === CANDIDATES_KEPT) picked.pop();
-  picked.unshift(slot);
+/** Of the others as many as there is room for; how many there are then. */
+function putFirst(picked: Uint32Array, count: number, slot: number): number {
+  const place = picked.subarray(0, count).indexOf(slot);
+  const after = place >= 0 ? count : Math.min(count + 1, picked.length);
+  picked.copyWithin(1, 0, place >= 0 ? place : after - 1);
+  picked[0] = slot;
+  return after;
 }
 
 interface Picked {
   readonly candidates: readonly Candidate[];
   /** Who would come first if the holder did not. */
   readonly insteadOf?: string;
+  /** See `LastDecision`. */
+  readonly lastSlot?: number | undefined;
 }
 
 function stickyHold(leader: string | undefined, held: Holders, insteadOf: string | undefined): StickyHold {
@@ -249,7 +253,6 @@ function isSameSticky(a: StickyHold | undefined, b: StickyHold | undefined): boo
   return a === b || (a?.term === b?.term && a?.holder === b?.holder && a?.insteadOf === b?.insteadOf);
 }
 
-const NO_STANDING: Standing = { tier: 5, score: 0, endpointClass: "any" };
 const CLASS_ORDER: readonly Candidate["endpointClass"][] = ["any", "ready", "terminating", "fresh"];
 
 /** Tier, score, endpoint class; why the tier is what it is does not order. */
@@ -257,10 +260,6 @@ function compareStandings(a: Standing, b: Standing): number {
   return (
     a.tier - b.tier || b.score - a.score || CLASS_ORDER.indexOf(a.endpointClass) - CLASS_ORDER.indexOf(b.endpointClass)
   );
-}
-
-function ranksAlike(a: Standing | undefined, b: Standing | undefined): boolean {
-  return a !== undefined && b !== undefined && compareStandings(a, b) === 0;
 }
 
 /** What put the leader before the second; without a leader, the test that removed the last member. */

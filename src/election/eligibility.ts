@@ -20,12 +20,14 @@ import type { NodeWord, WordFlag } from "./word.ts";
 export type Standing = Pick<Candidate, "tier" | "tierReason" | "score" | "endpointClass">;
 export type Verdict = Standing | RefusalReason;
 
+export const NO_PLACE = 0xffff;
+
 /** How all members stand towards the groups of one profile. */
 export interface Verdicts {
-  /** By rank slot; undefined for who is no candidate, or no member any more. */
-  readonly standings: readonly (Standing | undefined)[];
-  /** The different ones, best first; mostly there is one. */
-  readonly classes: readonly Standing[];
+  /** By rank slot; undefined for who is no candidate, or no member any more. Equal ones are the same object, whatever the profile. */
+  readonly candidates: readonly (Candidate | undefined)[];
+  /** By rank slot: how many different standings come before this one's; `NO_PLACE` for who is no candidate. */
+  readonly places: Uint16Array;
   readonly refusals: readonly Refusal[];
 }
 

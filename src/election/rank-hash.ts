@@ -4,8 +4,8 @@
  */
 import { hash } from "node:crypto";
 
-/** 13 hex digits are 52 bits: the longest piece of a hash that a number holds exactly. */
-const PIECE_DIGITS = 13;
+/** 8 hex digits are 32 bits. */
+const HEAD_DIGITS = 8;
 /** A block of 64 bytes, less the end mark and the length. */
 const MAX_BYTES = 55;
 const LENGTH_WORD = 15;
@@ -21,12 +21,22 @@ const INITIAL = [
 const CONSTANTS = Int32Array.from(firstPrimes(64), (prime) => fractionBits(Math.cbrt(prime)));
 const words = new Int32Array(64);
 
+/**
+ * Works out the heads of the nodes from number `from` on, for one key, into `heads` by their numbers; those before may be written again. The
+ * same list of nodes only grows from call to call.
+ */
+export type RankHeads = (nodes: readonly string[], key: string, heads: Uint32Array, from: number) => void;
+
+export const rankHeads: RankHeads = (nodes, key, heads, from) => {
+  for (let number = from; number < nodes.length; number++) heads[number] = rankHead(nodes[number] ?? "", key);
+};
+
 /** Lower-case hex. */
 export function rankHash(node: string, key: string): string {
   return hash("sha256", `${node}#${key}`, "hex");
 }
 
-/** The first 52 bits of the hash. */
+/** The first 32 bits of the hash: with a hundred nodes one address in a million has two that are alike in them. */
 export function rankHead(node: string, key: string): number {
   const length = node.length + 1 + key.length;
   if (length > MAX_BYTES) return slowHead(node, key);
@@ -40,7 +50,7 @@ export function rankHead(node: string, key: string): number {
 }
 
 function slowHead(node: string, key: string): number {
-  return Number.parseInt(rankHash(node, key).slice(0, PIECE_DIGITS), 16);
+  return Number.parseInt(rankHash(node, key).slice(0, HEAD_DIGITS), 16);
 }
 
 /** False for text of which a letter is more than a byte. */
@@ -57,7 +67,7 @@ function putByte(offset: number, byte: number): void {
   words[offset >>> 2] = (words[offset >>> 2] ?? 0) | (byte << (24 - 8 * (offset & 3)));
 }
 
-/** FIPS 180-4 §6.2.2 for the block in `words`, of which only the first two words of the result are wanted. */
+/** FIPS 180-4 §6.2.2 for the block in `words`, of which only the first word of the result is wanted. */
 function headOfBlock(): number {
   for (let t = 16; t < 64; t++) {
     const x = words[t - 15] ?? 0;
@@ -88,9 +98,7 @@ function headOfBlock(): number {
     b = a;
     a = (one + two) | 0;
   }
-  const high = (a + INITIAL[0]) >>> 0;
-  const low = (b + INITIAL[1]) >>> 0;
-  return high * 2 ** 20 + (low >>> 12);
+  return (a + INITIAL[0]) >>> 0;
 }
 
 function fractionBits(value: number): number {

@@ -1,38 +1,57 @@
 /**
- * The order of nodes by SHA-256 of `node#key`, remembered for every key, so that a member change hashes only the new member
+ * The hashes of `node#key` by which nodes are ranked, remembered for every key, so that a member change hashes only the new member
  * (DESIGN D3, budgets). A cache: what it holds never changes an answer. Owned by one caller of `decide`.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Ip } from "../net/ip.ts";
-import type { Decision } from "./decision.ts";
-import type { Verdicts } from "./eligibility.ts";
+import type { Candidate, Decision } from "./decision.ts";
+import type { Standing, Verdicts } from "./eligibility.ts";
 import type { Holders } from "./holders.ts";
 import { ProfileMemory } from "./profile.ts";
-import { rankHash, rankHead } from "./rank-hash.ts";
+import { type RankHeads, rankHash, rankHeads } from "./rank-hash.ts";
 
 /** Nodes that are gone are kept for their return until they outnumber the living by so many. */
 const GONE_NODES_KEPT = 16;
 
+/** Typed arrays have room for so many nodes more, so that few newcomers need another array. */
+const HEADS_AT_ONCE = 8;
+const NO_HEADS = new Uint32Array(0);
+/** A node stands in few different ways at one time; what it stood in before is kept until there is much of it. */
+const CANDIDATES_OF_A_NODE = 16;
+
+export interface LastDecision {
+  /** Under which the decision was made, or would be made again. */
+  verdicts: Verdicts;
+  readonly held: Holders | undefined;
+  readonly decision: Decision;
+  /** Of the last candidate that the decision has room for; absent when it names all, or one whom its hash would not have brought there. */
+  readonly lastSlot: number | undefined;
+}
+
 /** What is remembered of one key. */
 export interface KeyRanks {
-  /** Node slots by ascending hash, then name. */
-  order: number[];
-  /** First 52 bits of the hash, by slot. */
-  heads: number[];
-  /** Node set that `order` was completed for. */
-  generation: number;
+  /** First 32 bits of the hash, by slot. Outside of the heap, where thousands of lists would be moved about. */
+  heads: Uint32Array;
+  /** How many of `heads` were worked out. */
+  count: number;
   /** The last decision, and what it followed from: given again while nothing changed. */
-  last?: { readonly verdicts: Verdicts; readonly held: Holders | undefined; readonly decision: Decision };
+  last?: LastDecision;
 }
 
 export class RankMemory {
   readonly profiles = new ProfileMemory();
   readonly #slots = new Map<string, number>();
-  readonly #names: string[] = [];
+  readonly #rankHeads: RankHeads;
+  #names: string[] = [];
   #ranks = new Map<Ip, KeyRanks>();
   #generation = 0;
   #verdicts = new Map<string, Verdicts>();
+  #candidates = new Map<string, Candidate>();
   #hashes = 0;
+
+  constructor(heads: RankHeads = rankHeads) {
+    this.#rankHeads = heads;
+  }
 
   /** Changes when nodes get numbers. */
   get generation(): number {
@@ -44,7 +63,7 @@ export class RankMemory {
     return this.#hashes;
   }
 
-  /** Numbers the nodes; `ranksOf` orders at least these. */
+  /** Numbers the nodes; `ranksOf` knows the heads of at least these. */
   slotsOf(nodes: readonly string[]): readonly number[] {
     if (this.#names.length > 2 * nodes.length + GONE_NODES_KEPT) this.#forgetNodes();
     return nodes.map((node) => {
@@ -60,11 +79,30 @@ export class RankMemory {
   ranksOf(key: Ip): KeyRanks {
     let ranks = this.#ranks.get(key);
     if (ranks === undefined) {
-      ranks = { order: [], heads: [], generation: -1 };
+      ranks = { heads: NO_HEADS, count: 0 };
       this.#ranks.set(key, ranks);
     }
-    if (ranks.generation !== this.#generation) this.#complete(key, ranks);
+    if (ranks.count < this.#names.length) this.#complete(key, ranks);
     return ranks;
+  }
+
+  /** Of two slots whose heads are the same. */
+  comesFirst(key: Ip, slot: number, other: number): boolean {
+    const [one, two] = [this.#names[slot] ?? "", this.#names[other] ?? ""];
+    const [hash, otherHash] = [rankHash(one, key), rankHash(two, key)];
+    return hash === otherHash ? one < two : hash < otherHash;
+  }
+
+  /** The same object for the same, so that equal can be told by identity, and thousands of decisions share what they name. */
+  candidateOf(slot: number, { tier, tierReason, score, endpointClass }: Standing): Candidate {
+    const node = this.#names[slot] ?? "";
+    const name = `${slot} ${tier} ${tierReason} ${score} ${endpointClass}`;
+    let candidate = this.#candidates.get(name);
+    if (candidate === undefined) {
+      candidate = { node, tier, ...(tierReason === undefined ? {} : { tierReason }), score, endpointClass };
+      this.#candidates.set(name, candidate);
+    }
+    return candidate;
   }
 
   /** The verdicts of last time if they are equal, so that equal can be told by identity. */
@@ -78,65 +116,31 @@ export class RankMemory {
   prune(keys: () => ReadonlySet<Ip>, groups: number): void {
     this.profiles.prune(groups);
     if (this.#verdicts.size > 2 * groups + 1_000) this.#verdicts = new Map();
+    if (this.#candidates.size > CANDIDATES_OF_A_NODE * this.#names.length + 1_000) this.#candidates = new Map();
     if (this.#ranks.size <= 2 * groups + 1_000) return;
     const used = keys();
     for (const key of this.#ranks.keys()) if (!used.has(key)) this.#ranks.delete(key);
   }
 
   #complete(key: Ip, ranks: KeyRanks): void {
-    const isNew = ranks.order.length === 0;
-    this.#hashes += this.#names.length - ranks.heads.length;
-    for (let slot = ranks.heads.length; slot < this.#names.length; slot++) {
-      ranks.heads.push(rankHead(this.#names[slot] ?? "", key));
-      if (!isNew) this.#insert(key, ranks, slot);
+    const count = this.#names.length;
+    if (count > ranks.heads.length) {
+      const heads = new Uint32Array(HEADS_AT_ONCE * Math.ceil(count / HEADS_AT_ONCE));
+      heads.set(ranks.heads);
+      ranks.heads = heads;
     }
-    if (isNew) this.#sort(key, ranks);
-    // Copies have no room to grow, which would be most of what thousands of keys take.
-    ranks.order = ranks.order.slice();
-    ranks.heads = ranks.heads.slice();
-    ranks.generation = this.#generation;
-  }
-
-  /** Sorts plain numbers, the slot in their last bits, because a comparison in our own code costs ten times as much; then in full. */
-  #sort(key: Ip, ranks: KeyRanks): void {
-    const slots = 2 ** Math.ceil(Math.log2(ranks.heads.length + 1));
-    const coarse = Float64Array.from(ranks.heads, (head, slot) => head - (head % slots) + slot).toSorted();
-    for (const value of coarse) {
-      const slot = value % slots;
-      let at = ranks.order.length;
-      while (at > 0 && this.#compare(key, ranks, ranks.order[at - 1] ?? 0, slot) > 0) at--;
-      if (at === ranks.order.length) ranks.order.push(slot);
-      else ranks.order.splice(at, 0, slot);
-    }
-  }
-
-  #insert(key: Ip, ranks: KeyRanks, slot: number): void {
-    let low = 0;
-    let high = ranks.order.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#compare(key, ranks, ranks.order[middle] ?? 0, slot) < 0) low = middle + 1;
-      else high = middle;
-    }
-    ranks.order.splice(low, 0, slot);
-  }
-
-  #compare(key: Ip, ranks: KeyRanks, a: number, b: number): number {
-    const difference = (ranks.heads[a] ?? 0) - (ranks.heads[b] ?? 0);
-    if (difference !== 0) return difference;
-    const one = this.#names[a] ?? "";
-    const other = this.#names[b] ?? "";
-    const full = [rankHash(one, key), rankHash(other, key)] as const;
-    if (full[0] !== full[1]) return full[0] < full[1] ? -1 : 1;
-    return one < other ? -1 : 1;
+    this.#hashes += count - ranks.count;
+    this.#rankHeads(this.#names, key, ranks.heads, ranks.count);
+    ranks.count = count;
   }
 
   /** Starts anew: rarer than once in as many changes as there are nodes. */
   #forgetNodes(): void {
     this.#slots.clear();
-    this.#names.length = 0;
+    this.#names = [];
     this.#ranks = new Map();
     this.#verdicts = new Map();
+    this.#candidates = new Map();
     this.#generation++;
   }
 }

@@ -110,7 +110,7 @@ bool require_new(napi_env env, napi_callback_info info) {
 
 NAPI_MODULE_INIT() {
   if (!init_clock(env, exports) || !init_packet(env, exports) || !init_netlink(env, exports) ||
-      !init_groups(env, exports))
+      !init_groups(env, exports) || !init_rank(env, exports))
     return NULL;
   return exports;
 }

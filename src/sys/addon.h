@@ -74,5 +74,6 @@ bool init_clock(napi_env env, napi_value exports);
 bool init_packet(napi_env env, napi_value exports);
 bool init_netlink(napi_env env, napi_value exports);
 bool init_groups(napi_env env, napi_value exports);
+bool init_rank(napi_env env, napi_value exports);
 
 #endif

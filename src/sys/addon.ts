@@ -56,6 +56,8 @@ export interface NativeGroupSocket {
 interface Addon {
   /** CLOCK_BOOTTIME in milliseconds. */
   boottimeMs(): number;
+  /** First words of the SHA-256 of every start with `end` (39 bytes at most) behind it; a start has 80 bytes, of which so many count. */
+  rankHeads(starts: Uint8Array, lengths: Uint8Array, end: string, heads: Uint32Array): void;
   readonly PacketSocket: new (
     linkIndex: number,
     protocol: number,

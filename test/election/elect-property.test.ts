@@ -4,9 +4,10 @@ import type { AddressGroup } from "../../src/desired/group.ts";
 import { CANDIDATES_KEPT, type ElectionView } from "../../src/election/decision.ts";
 import { decide } from "../../src/election/elect.ts";
 import { RankMemory } from "../../src/election/rank-memory.ts";
+import type { WordFlag } from "../../src/election/word.ts";
 import { groups, members, views } from "./arbitraries.ts";
 import { oracle } from "./oracle.ts";
-import { groupService, ip, prefix, word } from "./views.ts";
+import { group, groupService, ip, member, prefix, word } from "./views.ts";
 
 /** One Service a group, as MetalLB elects. */
 function single(list: readonly AddressGroup[]): AddressGroup[] {
@@ -31,8 +32,8 @@ describe("decide, against the oracle", () => {
       fc.property(groups, views, (all, view) => {
         const list = view.rule === "metallb-1" ? single(all) : all;
         const decisions = decide(list, view, new RankMemory());
-        for (const [index, group] of list.entries()) {
-          const expected = oracle(group, view);
+        for (const [index, each] of list.entries()) {
+          const expected = oracle(each, view);
           const decision = decisions[index];
           expect(decision?.candidates.map((candidate) => candidate.node)).to.deep.equal(
             expected.order.slice(0, CANDIDATES_KEPT),
@@ -79,6 +80,37 @@ describe("decide, against the oracle", () => {
           expect(decide(list, view, memory)).to.deep.equal(decide(list, view, new RankMemory()));
         }
       }),
+    );
+  });
+
+  it("gives the same Decisions when one of more members than a Decision names has changed", () => {
+    const names = Array.from({ length: 40 }, (_, number) => `n${number}`);
+    const list = Array.from({ length: 8 }, (_, number) => group(groupService([`192.0.2.${number + 1}`])));
+    const states = fc.constantFrom<readonly WordFlag[] | undefined>(
+      ["ready"],
+      ["ready", "settling"],
+      ["ready", "cordoned"],
+      ["ready", "excluded"],
+      undefined,
+    );
+    const changes = fc.array(fc.tuple(fc.constantFrom(...names), states), { minLength: 1, maxLength: 12 });
+    fc.assert(
+      fc.property(changes, (history) => {
+        const memory = new RankMemory();
+        const flagsOf = new Map<string, readonly WordFlag[] | undefined>(names.map((name) => [name, ["ready"]]));
+        for (const [changed, state] of history) {
+          flagsOf.set(changed, state);
+          const now = [...flagsOf].flatMap(([name, flags]) => (flags === undefined ? [] : [member(name, flags)]));
+          const view = { ...viewOfOne, members: now };
+          const decisions = decide(list, view, memory);
+          expect(decisions).to.deep.equal(decide(list, view, new RankMemory()));
+          for (const [index, each] of list.entries()) {
+            const named = decisions[index]?.candidates.map(({ node }) => node);
+            expect(named).to.deep.equal(oracle(each, view).order.slice(0, CANDIDATES_KEPT));
+          }
+        }
+      }),
+      { numRuns: 40 },
     );
   });
 

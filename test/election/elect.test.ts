@@ -40,6 +40,15 @@ describe("decide: MetalLB's vectors", () => {
   });
 });
 
+/** By sha256sum of "node-119022#10.0.0.1" and so on: 1e1ccb55aa98, 1e1ccb55e287, eb4cd0aa8bf8, eb4cd0aaac8e. */
+const ALIKE = ["node-119022", "node-30530", "node-78572", "node-166802"];
+
+describe("decide: hashes alike in their first 32 bits", () => {
+  it("are ordered by the rest", () => {
+    expect(orderOf(group(groupService(["10.0.0.1"])), view(ALIKE.map((name) => member(name))))).to.deep.equal(ALIKE);
+  });
+});
+
 const WEB = group(groupService(["10.20.30.1"]));
 
 const pending = (what: "excluded" | "out-of-service" | "no-node-object"): Partial<ElectionView> => ({

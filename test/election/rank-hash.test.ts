@@ -8,9 +8,9 @@ function ip(text: string): Ip {
   return parseIp(text) ?? expect.fail(text);
 }
 
-/** The first 13 hex digits by OpenSSL. */
+/** The first 8 hex digits by OpenSSL. */
 function headByOpenssl(text: string): number {
-  return Number.parseInt(hash("sha256", text, "hex").slice(0, 13), 16);
+  return Number.parseInt(hash("sha256", text, "hex").slice(0, 8), 16);
 }
 
 describe("rankHead", () => {

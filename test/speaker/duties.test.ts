@@ -23,7 +23,7 @@ function advertisement(interfaces: readonly string[], zone?: string): Advertisem
 }
 
 function candidate(node: string): Candidate {
-  return { node, tier: 1, score: 3, endpointClass: "any", hash: `hash-of-${node}` };
+  return { node, tier: 1, score: 3, endpointClass: "any" };
 }
 
 /** Candidates best first. */
@@ -93,7 +93,8 @@ describe("dutiesOf", () => {
       tier: 1,
       score: 3,
       endpointClass: "any",
-      hash: "hash-of-n1",
+      // sha256sum of "n1#192.0.2.10"
+      hash: "9870ca2e99562e2044624725b11711d848b35680626dc334849a3dcce8e4fb1d",
     });
   });
 

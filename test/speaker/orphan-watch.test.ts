@@ -18,7 +18,7 @@ function decision(nodes: readonly string[], refusals: readonly Refusal[], ...add
   return {
     group: { key, addresses, services: [] },
     rule: "arpeggio-1",
-    candidates: nodes.map((node) => ({ node, tier: 1, score: 0, endpointClass: "any", hash: node })),
+    candidates: nodes.map((node) => ({ node, tier: 1, score: 0, endpointClass: "any" })),
     refusals,
     reason: leader === undefined ? "no-serving-endpoint" : "lowest-hash",
     ...(leader === undefined ? {} : { leader }),

@@ -39,7 +39,7 @@ function scene(failing: Set<number>) {
     detectsFast: false,
     reportsServices: false,
   };
-  const council = new Council(settings, new MemberViews("n1"), true, 0);
+  const council = new Council(settings, new MemberViews("n1"), {}, 0);
   return { asked, council, links: new OwnLinks(council, packets) };
 }
 
