@@ -10,6 +10,7 @@ import {
   type Fence,
   type FenceTiming,
   fenceDeadlineMs,
+  framesUntilMs,
   hear,
   openFence,
   turn,
@@ -48,6 +49,11 @@ export class FenceGate {
 
   get deadlineMs(): number | undefined {
     return fenceDeadlineMs(this.#fence, this.#timing);
+  }
+
+  /** See `framesUntilMs` in fence.ts. */
+  get framesUntilMs(): number {
+    return framesUntilMs(this.#fence, this.#timing);
   }
 
   entries(): FenceEntries {

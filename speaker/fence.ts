@@ -53,6 +53,11 @@ export function expire(fence: Fence, nowMs: number, { aloneMs } = FENCE_TIMING):
   return { kind: "open", lastTurnMs: fence.lastTurnMs };
 }
 
+/** What a turn decided to send must leave by then: whoever sends it later has stood still in between. */
+export function framesUntilMs(fence: Fence, { gapMs } = FENCE_TIMING): number {
+  return fence.lastTurnMs + gapMs;
+}
+
 export function fenceDeadlineMs(fence: Fence, { aloneMs } = FENCE_TIMING): number | undefined {
   return fence.kind === "mute" ? fence.sinceMs + aloneMs : undefined;
 }

@@ -69,8 +69,9 @@ export class Speaker {
     this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);
     this.fence = new FenceGate(nowMs, ports.fenceTiming, {
       mute: (atMs) => {
-        this.announcer.handle({ kind: "mute" }, atMs);
+        // First of all: whatever the announcer does next sends what was queued before the gap.
         ports.packets.discardAll();
+        this.announcer.handle({ kind: "mute" }, atMs);
       },
       unmute: (atMs) => this.announcer.handle({ kind: "unmute" }, atMs),
       ask: () => askMembers(this.gossip, this.members, ports.random),
@@ -187,9 +188,10 @@ export class Speaker {
     if ((this.announcer.nextDeadlineMs() ?? Number.POSITIVE_INFINITY) < this.#alarm.atMs) this.#arm(nowMs);
   }
 
-  /** A process that is stopped between reading and answering must not answer when it goes on, nor when a lease has ended meanwhile. */
-  endBatch(): void {
-    if (this.#enter() >= this.strict.leases.earliestEndMs) this.#ports.packets.discardAll();
+  /** Until when answers may leave: a process that is stopped before must not send them when it goes on, nor when a lease has ended meanwhile. */
+  endBatch(): number {
+    this.#enter();
+    return Math.min(this.fence.framesUntilMs, this.strict.leases.earliestEndMs);
   }
 
   async close(): Promise<void> {

@@ -34,6 +34,7 @@ export async function runWireThread(settings: WireSettings): Promise<void> {
     clock,
     onFrame: (linkIndex, family, frame, vlanTag) => speaker.receiveFrame(linkIndex, family, frame, vlanTag),
     onBatchEnd: () => speaker.endBatch(),
+    framesUntilMs: () => speaker.fence.framesUntilMs,
     onProblems: () => speaker.packetProblemsChanged(),
   });
   const groups = new MulticastGroups();

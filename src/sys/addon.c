@@ -16,6 +16,12 @@ bool check(napi_env env, napi_status status, const char *call) {
   return false;
 }
 
+bool read_double(napi_env env, napi_value value, const char *name, double *result) {
+  if (napi_get_value_double(env, value, result) == napi_ok) return true;
+  throw_argument(env, name);
+  return false;
+}
+
 bool read_u32(napi_env env, napi_value value, uint32_t max, const char *name, uint32_t *result) {
   double number = 0;
   if (napi_get_value_double(env, value, &number) != napi_ok || !(number >= 0 && number <= (double)max)) {

@@ -20,10 +20,14 @@ bool check(napi_env env, napi_status status, const char *call);
 
 /* Argument readers: false, with an exception pending, when the value has another type or does not fit. */
 bool read_u32(napi_env env, napi_value value, uint32_t max, const char *name, uint32_t *result);
+bool read_double(napi_env env, napi_value value, const char *name, double *result);
 bool read_bytes(napi_env env, napi_value value, const char *name, uint8_t **data, size_t *length);
 bool read_function(napi_env env, napi_value value, const char *name, napi_ref *reference);
 /* Reads exactly `count` arguments and the receiver. */
 bool read_arguments(napi_env env, napi_callback_info info, size_t count, napi_value *arguments, napi_value *receiver);
+
+/* Milliseconds since the machine was started, with a fraction; NaN, with errno set, where the kernel has no such clock. */
+double boottime_ms(void);
 
 napi_value number_of(napi_env env, double value);
 bool set_number(napi_env env, napi_value object, const char *name, double value);

@@ -15,8 +15,8 @@ interface NativePacketSocket {
   readonly tx: Uint8Array;
   readonly txLengths: Uint32Array;
   setFilter(program: Uint8Array): void;
-  /** Sends the first `count` slots; the errno name of the last refused frame, if one was. */
-  flush(count: number): string | undefined;
+  /** Sends the first `count` slots while boottimeMs() is at most `untilMs`; the errno name of the last refused frame, if one was. */
+  flush(count: number, untilMs: number): string | undefined;
   /** Delivers what is queued, through onBatch, before it returns; the number of frames. */
   drain(): number;
   /** Drops what is queued; the number of frames. */
@@ -37,6 +37,8 @@ export interface PacketStatistics {
   readonly sent: number;
   /** Not taken by the kernel when sent. */
   readonly refused: number;
+  /** Not handed to the kernel, because their time was over. */
+  readonly expired: number;
 }
 
 interface NativeNetlinkSocket {

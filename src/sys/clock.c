@@ -2,22 +2,27 @@
 #include "addon.h"
 
 #include <errno.h>
+#include <math.h>
 #include <time.h>
 
-/* boottimeMs(): milliseconds since the machine was started, with a fraction. */
-static napi_value boottime_ms(napi_env env, napi_callback_info info) {
-  (void)info;
+double boottime_ms(void) {
   struct timespec now = {0};
-  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) {
-    throw_errno(env, errno, "clock_gettime");
-    return NULL;
-  }
-  return number_of(env, (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6);
+  if (clock_gettime(CLOCK_BOOTTIME, &now) != 0) return NAN;
+  return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* boottimeMs() */
+static napi_value tell_boottime_ms(napi_env env, napi_callback_info info) {
+  (void)info;
+  double ms = boottime_ms();
+  if (!isnan(ms)) return number_of(env, ms);
+  throw_errno(env, errno, "clock_gettime");
+  return NULL;
 }
 
 bool init_clock(napi_env env, napi_value exports) {
   napi_value function = NULL;
-  return check(env, napi_create_function(env, "boottimeMs", NAPI_AUTO_LENGTH, boottime_ms, NULL, &function),
+  return check(env, napi_create_function(env, "boottimeMs", NAPI_AUTO_LENGTH, tell_boottime_ms, NULL, &function),
                "napi_create_function") &&
          check(env, napi_set_named_property(env, exports, "boottimeMs", function), "napi_set_named_property");
 }

@@ -24,8 +24,10 @@ export interface PacketLinksOptions {
    * What is sent meanwhile leaves together when the batch has been heard: no flush() is needed.
    */
   onFrame(linkIndex: number, family: Family, frame: Uint8Array, vlanTag: number | undefined): void;
-  /** Before the answers to a batch leave: the receiver may discard them. */
-  onBatchEnd?(): void;
+  /** Before the answers to a batch leave: the receiver may discard them, and says until when they may leave, as `framesUntilMs` does. */
+  onBatchEnd?(): number;
+  /** Until when, by the clock, what is sent now may leave; what comes too late never does. Absent: for ever. */
+  framesUntilMs?(): number;
   /** problems() says something else now. */
   onProblems?(): void;
 }
@@ -66,7 +68,7 @@ interface Endpoint {
 
 const DROP_ALL = encodeFilter(buildPacketFilter({ family: 4, addresses: [], poolPrefixes: [] }).program);
 const NONE: readonly Ip[] = [];
-const NO_STATISTICS: PacketStatistics = { received: 0, batches: 0, dropped: 0, sent: 0, refused: 0 };
+const NO_STATISTICS: PacketStatistics = { received: 0, batches: 0, dropped: 0, sent: 0, refused: 0, expired: 0 };
 
 export class PacketLinks {
   readonly #options: PacketLinksOptions;
@@ -117,11 +119,11 @@ export class PacketLinks {
     this.#queued.add(endpoint);
   }
 
-  flush(): void {
+  flush(untilMs?: number): void {
     if (this.#queued.size === 0) return;
     const queued = [...this.#queued];
     this.#queued.clear();
-    for (const endpoint of queued) endpoint.socket?.flush();
+    for (const endpoint of queued) endpoint.socket?.flush(untilMs);
   }
 
   /** Drops what is queued in both directions, and from inside onFrame the rest of its batch; the number of frames unread. */
@@ -210,6 +212,7 @@ export class PacketLinks {
         linkName,
         family,
         filter: DROP_ALL,
+        framesUntilMs: () => this.#options.framesUntilMs?.() ?? Number.POSITIVE_INFINITY,
         onBatch: (frames) => this.#onBatch(endpoint, frames),
         onError: (code) => this.#onError(endpoint, code),
       });
@@ -262,8 +265,7 @@ export class PacketLinks {
       if (endpoint.socket !== socket || this.#discards !== discards) break;
     }
     // What the receiver queued in answer leaves as one batch, too; unless so much time has passed that it says otherwise now.
-    this.#options.onBatchEnd?.();
-    this.flush();
+    this.flush(this.#options.onBatchEnd?.());
   }
 
   #onError(endpoint: Endpoint, code: string): void {

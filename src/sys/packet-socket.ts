@@ -27,6 +27,8 @@ export interface PacketSocketOptions {
   readonly family: Family;
   /** Bytes of a classic BPF program (src/packet/filter.ts). */
   readonly filter: Uint8Array;
+  /** See `flush`; for frames that leave because the batch is full, too. Absent: they may leave whenever they do. */
+  framesUntilMs?(): number;
   onBatch(frames: FrameBatch): void;
   /** An errno name, ENETDOWN among others. The socket goes on by itself when its link does; see isDetached. */
   onError(code: string): void;
@@ -85,12 +87,15 @@ export class PacketSocket {
     this.#queued++;
   }
 
-  /** Sends what is queued. A refusal is reported to onError and counted; nothing is sent again. */
-  flush(): void {
+  /**
+   * Sends what is queued. A refusal is reported to onError and counted; nothing is sent again. What would leave later than `untilMs` of
+   * CLOCK_BOOTTIME never does: the clock is read beside the system call, for a process can be stopped between any two of its steps.
+   */
+  flush(untilMs = this.#options.framesUntilMs?.() ?? Number.POSITIVE_INFINITY): void {
     if (this.#queued === 0) return;
     const count = this.#queued;
     this.#queued = 0;
-    const code = this.#native.flush(count);
+    const code = this.#native.flush(count, untilMs);
     if (code !== undefined) this.#options.onError(code);
   }
 

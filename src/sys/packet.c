@@ -30,7 +30,7 @@ typedef struct {
   uint8_t *tx;
   uint32_t *tx_lengths;
   uint32_t slot_bytes;
-  double received, batches, sent, refused;
+  double received, batches, sent, refused, expired;
   double kernel_drops;
   struct mmsghdr rx_headers[BATCH], tx_headers[BATCH];
   struct iovec rx_slots[BATCH], tx_slots[BATCH];
@@ -179,21 +179,29 @@ static napi_value set_filter(napi_env env, napi_callback_info info) {
 }
 
 /*
- * flush(count): sends the first `count` slots of the tx arena; the errno name of the last refusal, or undefined.
- * A refused frame is counted and left out: who asked for it asks again.
+ * flush(count, untilMs): sends the first `count` slots of the tx arena; the errno name of the last refusal, or undefined.
+ * A refused frame is counted and left out: who asked for it asks again. So is what would leave after `untilMs` of boottimeMs():
+ * a process that was stopped on its way here must not say what was true before, and nothing nearer to the kernel can look.
  */
 static napi_value flush(napi_env env, napi_callback_info info) {
-  napi_value count_value;
+  napi_value arguments[2];
   napi_value name = NULL;
   uint32_t count;
-  packet_socket *self = socket_of(env, info, 1, &count_value);
-  if (self == NULL || !read_u32(env, count_value, BATCH, "count", &count)) return NULL;
+  double until_ms;
+  packet_socket *self = socket_of(env, info, 2, arguments);
+  if (self == NULL || !read_u32(env, arguments[0], BATCH, "count", &count) ||
+      !read_double(env, arguments[1], "untilMs", &until_ms))
+    return NULL;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t length = self->tx_lengths[i];
     self->tx_slots[i].iov_len = length < self->slot_bytes ? length : self->slot_bytes;
   }
   int error = 0;
   for (uint32_t done = 0; done < count;) {
+    if (boottime_ms() > until_ms) {
+      self->expired += count - done;
+      break;
+    }
     int sent = sendmmsg(self->base.fd, self->tx_headers + done, count - done, MSG_DONTWAIT);
     if (sent > 0) {
       self->sent += sent;
@@ -265,7 +273,8 @@ static napi_value statistics(napi_env env, napi_callback_info info) {
     self->kernel_drops += kernel.tp_drops;
   return set_number(env, object, "received", self->received) && set_number(env, object, "batches", self->batches) &&
                  set_number(env, object, "dropped", self->kernel_drops) &&
-                 set_number(env, object, "sent", self->sent) && set_number(env, object, "refused", self->refused)
+                 set_number(env, object, "sent", self->sent) && set_number(env, object, "refused", self->refused) &&
+                 set_number(env, object, "expired", self->expired)
              ? object
              : NULL;
 }

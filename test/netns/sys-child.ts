@@ -16,6 +16,9 @@ let discardsAtFrame = false;
 let echo: Uint8Array | undefined;
 let followed: readonly string[] = [];
 let watcher: LinkWatcher | undefined;
+let leavesWithinMs: number | undefined;
+const leavesUntilMs = (): number =>
+  leavesWithinMs === undefined ? Number.POSITIVE_INFINITY : clock.nowMs() + leavesWithinMs;
 
 const packetLinks = new PacketLinks({
   clock,
@@ -24,6 +27,8 @@ const packetLinks = new PacketLinks({
     if (echo !== undefined) packetLinks.send(linkIndex, family, echo);
     emit({ kind: "frame", linkIndex, family, hex: hexOf(frame), ...(vlanTag === undefined ? {} : { vlanTag }) });
   },
+  onBatchEnd: leavesUntilMs,
+  framesUntilMs: leavesUntilMs,
   onProblems: () => emit({ kind: "problems", problems: packetLinks.problems() }),
 });
 
@@ -54,12 +59,16 @@ const emit = serveLines(
     problems: () => packetLinks.problems(),
     discardAll: () => packetLinks.discardAll(),
     drainAll: () => packetLinks.drainAll(),
-    send: (linkIndex: number, family: Family, frames: readonly string[], times = 1) => {
+    send: (linkIndex: number, family: Family, frames: readonly string[], times = 1, withinMs?: number) => {
       const bytes = frames.map((frame) => bytesOfHex(frame) ?? new Uint8Array());
       for (let count = 0; count < times; count++) {
         for (const frame of bytes) packetLinks.send(linkIndex, family, frame);
       }
-      packetLinks.flush();
+      packetLinks.flush(withinMs === undefined ? undefined : clock.nowMs() + withinMs);
+    },
+    /** From now on what is heard, and what leaves because a batch is full, has so much time to leave. */
+    leaveWithin: (ms?: number) => {
+      leavesWithinMs = ms;
     },
     /** Sends this frame for every frame that is heard, from inside the callback. */
     echo: (frame?: string) => {

@@ -125,6 +125,11 @@ describeNetns("PacketLinks on a real kernel", (lab) => {
     return all.find((each) => each.linkIndex === farIndex && each.family === family) ?? expect.fail("no statistics");
   }
 
+  async function statisticsOfSender(): Promise<PacketLinkStatistics> {
+    const all = (await sender.call("statistics")) as readonly PacketLinkStatistics[];
+    return all.find((each) => each.linkIndex === nearIndex && each.family === 4) ?? expect.fail("no statistics");
+  }
+
   it("hears a real arping for an address, and none for another", async () => {
     lab.exec(near, "bash", "-c", `arping -q -c 1 -w 1 -I eth0 ${STRANGERS}; arping -q -c 1 -w 1 -I eth0 ${OURS}; true`);
     const frame = await listener.event<FrameEvent>(({ kind }) => kind === "frame");
@@ -203,6 +208,29 @@ describeNetns("PacketLinks on a real kernel", (lab) => {
     for (let count = 0; count < 3; count++) await sender.event<FrameEvent>(({ kind }) => kind === "frame");
     await listener.call("echo");
     await sender.call("setFilter", nearIndex, [], []);
+  });
+
+  it("keeps back what would leave too late, and counts it", async () => {
+    const before = (await statisticsOfSender()).expired;
+    await sender.call("send", nearIndex, 4, [request(OURS)], 3, -1);
+    await sender.call("send", nearIndex, 4, [request(OURS)], 2, 10_000);
+    expect(await seenOf([])).to.have.length(2);
+    expect((await statisticsOfSender()).expired - before).to.equal(3);
+    await sender.call("leaveWithin", -1);
+    await sender.call("send", nearIndex, 4, [request(OURS)], 65, 10_000);
+    await sender.call("leaveWithin");
+    expect(await seenOf([]), "64 leave early, because they fill a batch").to.have.length(1);
+  });
+
+  it("keeps back the answers to a batch when they would leave too late", async () => {
+    await listener.call("echo", request(STRANGERS));
+    await listener.call("leaveWithin", -1);
+    const before = await statistics();
+    expect(await seenOf([request(OURS)])).to.have.length(1);
+    await listener.call("leaveWithin");
+    await listener.call("echo");
+    const after = await statistics();
+    expect([after.sent - before.sent, after.expired - before.expired]).to.deep.equal([0, 2]);
   });
 
   it("discards what was queued while the loop stood still", async () => {

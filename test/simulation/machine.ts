@@ -196,6 +196,11 @@ export class Machine implements Station {
     process.transport.forgetQueued();
   }
 
+  /** SIGSTOP with its next frames in hand. */
+  standAtSend(durationMs: number): void {
+    this.#process?.packets.stopAtSend({ durationMs, keepsQueues: true, isGapVisible: true });
+  }
+
   stepWall(byMs: number): void {
     this.#process?.loop.stepWall(byMs);
   }

@@ -128,7 +128,8 @@ export class ProcessLoop implements Clock {
     this.#rearm();
   }
 
-  stand({ durationMs, keepsQueues, isGapVisible }: Standstill): void {
+  /** `goOn`: the rest of what it was stopped in. */
+  stand({ durationMs, keepsQueues, isGapVisible }: Standstill, goOn?: () => void): void {
     const nowMs = this.#world.nowMs();
     const untilMs = Math.max(this.#standsUntilMs ?? 0, nowMs + durationMs);
     this.#standsUntilMs = untilMs;
@@ -137,6 +138,7 @@ export class ProcessLoop implements Clock {
       if (!keepsQueues) this.#input = this.#input.filter((input) => !input.isLossy);
       if (!isGapVisible) this.#hiddenMs += untilMs - nowMs;
       this.#standsUntilMs = undefined;
+      goOn?.();
       this.turn();
     });
   }

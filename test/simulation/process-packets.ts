@@ -8,7 +8,7 @@ import { type Prefix, prefixHolds } from "../../src/net/prefix.ts";
 import { multicastMacOf } from "../../src/packet/solicited-node.ts";
 import { macsOf, readFrame } from "./frames.ts";
 import type { NetworkCard } from "./network-card.ts";
-import type { ProcessLoop } from "./process-loop.ts";
+import type { ProcessLoop, Standstill } from "./process-loop.ts";
 
 /** Frames that a socket's receive buffer holds. */
 const RECEIVE_QUEUE_FRAMES = 256;
@@ -27,6 +27,11 @@ interface QueuedFrame {
   readonly frame: Uint8Array;
 }
 
+interface UnsentFrame {
+  readonly card: NetworkCard;
+  readonly frame: Uint8Array;
+}
+
 /** What a checker may listen to: every call of the process on these ports, in order. */
 export interface PortWatch {
   sent(card: NetworkCard, frame: Uint8Array): void;
@@ -35,16 +40,29 @@ export interface PortWatch {
   filtered(card: NetworkCard, addresses: readonly Ip[]): void;
 }
 
+/** What the port asks its owner, as `PacketLinksOptions` has it. */
+export interface SendingLimits {
+  onBatchEnd(): number;
+  framesUntilMs(): number;
+}
+
+const NO_LIMITS: SendingLimits = {
+  onBatchEnd: () => Number.POSITIVE_INFINITY,
+  framesUntilMs: () => Number.POSITIVE_INFINITY,
+};
+
 export class ProcessPackets implements PacketPort, GroupPort {
   readonly #cards: readonly NetworkCard[];
   readonly #loop: ProcessLoop;
   readonly #watch: PortWatch;
   #listener: FrameListener = () => {};
+  #limits = NO_LIMITS;
+  #stopAtSend: Standstill | undefined;
   #openLinks = new Set<number>();
   readonly #filters = new Map<number, LinkFilter>();
   readonly #joined = new Map<string, number>();
   #queue: QueuedFrame[] = [];
-  #unsent: { readonly card: NetworkCard; readonly frame: Uint8Array }[] = [];
+  #unsent: UnsentFrame[] = [];
   #isClosed = false;
   /** While set, what is sent to this MAC is collected here instead of leaving. */
   #capture: { readonly mac: Mac; readonly frames: Uint8Array[] } | undefined;
@@ -55,8 +73,14 @@ export class ProcessPackets implements PacketPort, GroupPort {
     this.#watch = watch;
   }
 
-  listen(listener: FrameListener): void {
+  listen(listener: FrameListener, limits = NO_LIMITS): void {
     this.#listener = listener;
+    this.#limits = limits;
+  }
+
+  /** The process will be stopped with its next frames in hand: between its last look at the clock and the system call. */
+  stopAtSend(standstill: Standstill): void {
+    this.#stopAtSend = standstill;
   }
 
   setLinks(links: readonly { readonly index: number }[]): void {
@@ -79,9 +103,17 @@ export class ProcessPackets implements PacketPort, GroupPort {
     if (card !== undefined && !this.#isClosed) this.#unsent.push({ card, frame: copyOf(bytes) });
   }
 
-  flush(): void {
+  flush(untilMs = this.#limits.framesUntilMs()): void {
     const frames = this.#unsent;
     this.#unsent = [];
+    const standstill = this.#stopAtSend;
+    if (frames.length === 0 || standstill === undefined) return this.#transmit(frames, untilMs);
+    this.#stopAtSend = undefined;
+    this.#loop.stand(standstill, () => this.#transmit(frames, untilMs));
+  }
+
+  #transmit(frames: readonly UnsentFrame[], untilMs: number): void {
+    if (this.#loop.nowMs() > untilMs) return;
     for (const { card, frame } of frames) {
       if (this.#capture !== undefined && macsOf(frame).destination === this.#capture.mac) {
         this.#capture.frames.push(frame);
@@ -101,7 +133,7 @@ export class ProcessPackets implements PacketPort, GroupPort {
       this.#listener(next.linkIndex, next.family, next.frame, undefined);
     }
     // Replies leave with the batch.
-    this.flush();
+    this.flush(this.#limits.onBatchEnd());
   }
 
   join(linkIndex: number, group: Ip): void {

@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
-import { isUnsolicited } from "./frames.ts";
+import { isUnsolicited, requestFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import type { Answerer } from "./witness.ts";
@@ -81,6 +81,29 @@ describe("simulation: stories", () => {
     expect(heard.get(ip)).to.deep.equal([old.name]);
     expect(announcers.at(-1)).to.equal(old.name);
     expect(announcers.length).to.be.greaterThan(1);
+  });
+
+  it("a leader that is stopped with an answer in hand does not give it when it goes on two seconds later", () => {
+    // It had looked at the clock for the last time a few microseconds before it handed the answer to the kernel.
+    const { world, heard } = settledWorld(3, 4);
+    const [ip] = world.addresses;
+    const old = leaderOf(world, heard, ip ?? expect.fail("no address"));
+    const [card] = world.machines.find((machine) => machine !== old)?.cards ?? [];
+    const [own] = card?.addresses ?? [];
+    if (card === undefined || own === undefined) throw new Error("nobody to ask");
+    const said: string[] = [];
+    world.witnesses.push({
+      sent: (atMs, machine, _card, { form, senderIp }) => {
+        if (machine === old && senderIp === ip) said.push(`${form} at ${atMs.toFixed(0)} ms`);
+      },
+    });
+    old.standAtSend(2_000);
+    card.transmit(requestFrame({ mac: card.mac, ip: own }, ip ?? own));
+    world.run(20_100);
+    expect(old.isAwake).to.equal(false);
+    world.run(25_000);
+    expect(old.isAwake).to.equal(true);
+    expect(said).to.deep.equal([]);
   }).timeout(120_000);
 
   it("a leader whose machine was paused while it lost an election hears of it at once, though nobody held it dead", () => {

@@ -73,7 +73,10 @@ export function speakerTenant(variant?: Variant): StartTenant {
         tell(note, ports);
       },
     );
-    ports.packets.listen((...frame) => speaker.receiveFrame(...frame));
+    ports.packets.listen((...frame) => speaker.receiveFrame(...frame), {
+      onBatchEnd: () => speaker.endBatch(),
+      framesUntilMs: () => speaker.fence.framesUntilMs,
+    });
     variant?.speaker?.(speaker, speakerPorts);
     speaker.start();
     return new SpeakerTenant(speaker, ports);

@@ -41,6 +41,15 @@ describe("FenceGate", () => {
     expect([fence.isMute, fence.deadlineMs, deeds.at(-1)]).to.deep.equal([false, undefined, "unmute 1300"]);
   });
 
+  it("lets frames leave until a gap has gone by since the last turn, whether it is open or not", () => {
+    const { fence } = gate();
+    expect(fence.framesUntilMs).to.equal(250);
+    fence.turn(100);
+    expect(fence.framesUntilMs).to.equal(350);
+    fence.turn(2_000);
+    expect([fence.isMute, fence.framesUntilMs]).to.deep.equal([true, 2_250]);
+  });
+
   it("closes when no watcher is heard, but not again while it is closed", () => {
     const { fence, deeds } = gate();
     fence.unwatched(100);
