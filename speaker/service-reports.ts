@@ -190,7 +190,7 @@ export class ServiceReports {
   #ofDecision(decision: Decision, view: ReportView): readonly Report[] | undefined {
     const stand = this.#takeStand(decision, view);
     // Whoever answers in its place writes what is to be written: two would take each other's status away.
-    if (stand?.kind === "silenced") return [];
+    if (stand?.kind === "silenced" || stand?.kind === "unleased") return [];
     if (stand?.kind === "taken") return this.#led(decision, view, stand);
     if (decision.leader === this.#self) return this.#led(decision, view);
     return decision.leader === undefined ? this.#ours(this.#leaderless(decision)) : [];

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { SpeakerNote } from "../../speaker/speaker-ports.ts";
 import type { ServiceReport } from "../../src/kube/write/service-report.ts";
 import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
+import { isolate } from "./faults-leader.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import { World } from "./world.ts";
 import { planOf } from "./world-plan.ts";
@@ -13,13 +14,17 @@ interface Told {
   readonly note: SpeakerNote;
 }
 
-function begin(reportsServices: boolean, electionCap: "auto" | "metallb" = "auto") {
+function begin(
+  reportsServices: boolean,
+  electionCap: "auto" | "metallb" = "auto",
+  size: { readonly isStrict?: true } = {},
+) {
   const told: Told[] = [];
   const tenant = speakerTenant({
     settings: (settings) => ({ ...settings, reportsServices, electionCap }),
     note: (node, note) => told.push({ atMs: world.clock.nowMs(), node, note }),
   });
-  const world: World = new World(planOf({ nodes: 3, services: 4, closeLookMs: 50 }), tenant);
+  const world: World = new World(planOf({ nodes: 3, services: 4, closeLookMs: 50, ...size }), tenant);
   for (const machine of world.machines) world.start(machine);
   world.run(20_000);
   return { world, told };
@@ -118,6 +123,26 @@ describe("simulation: reports of Services", () => {
     }
     expect(contests).to.be.above(0);
     expect(reasons).to.include("orphan");
+  }).timeout(60_000);
+
+  it("the leader of strict addresses that is cut off stops to say that it leads within a second and a half, and is right again after it", () => {
+    const { world, told } = begin(true, "auto", { isStrict: true });
+    const speakersFor = (node: string): number =>
+      [...reports(told).values()].filter((said) => said.some(([who, { kind }]) => who === node && kind === "leading"))
+        .length;
+    const [first] = [...reports(told).values()][0]?.[0] ?? [];
+    const leader = world.machine(first ?? expect.fail("nobody leads"));
+    const ledBefore = speakersFor(leader.name);
+    isolate(world, leader, 0, true);
+    world.run(world.clock.nowMs() + 1_500);
+    expect(speakersFor(leader.name)).to.equal(0);
+    world.run(world.clock.nowMs() + 3_000);
+    for (const said of reports(told).values()) {
+      expect(said.map(([node, { kind }]) => [node === leader.name, kind])).to.deep.equal([[false, "leading"]]);
+    }
+    isolate(world, leader, 0, false);
+    world.run(world.clock.nowMs() + 40_000);
+    expect(speakersFor(leader.name)).to.equal(ledBefore);
   }).timeout(60_000);
 
   it("metallb-1: says that a configuration is refused, and when it counts again", () => {

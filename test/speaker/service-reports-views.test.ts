@@ -25,6 +25,18 @@ describe("ServiceReports: views that differ", () => {
     expect(leader.told.get("default/web")).to.deep.include({ sinceMs: 1_009_000, previousNode: "node-c" });
   });
 
+  it("the leader of a strict address says nothing while it has no lease, for another may have it", () => {
+    const leader = new Reporter("node-b");
+    leader.stand = { kind: "unleased" };
+    leader.follow(cluster(), MEMBERS, 5_000);
+    expect([...leader.told]).to.deep.equal([]);
+    expect(leader.take(undefined)).to.equal(true);
+    leader.follow(cluster(), MEMBERS, 5_200);
+    expect(leader.told.get("default/web")).to.deep.include({ kind: "leading", sinceMs: 1_005_000 });
+    expect(leader.take({ kind: "unleased" })).to.equal(true);
+    expect(leader.follow(cluster(), MEMBERS, 9_000).changes).to.deep.equal([{ service: "default/web" }]);
+  });
+
   it("whoever has taken what its leader does not lead says so in its place, from when it took it", () => {
     const second = new Reporter("node-a");
     second.follow(cluster(), MEMBERS, 5_000);
