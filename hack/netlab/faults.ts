@@ -41,6 +41,14 @@ export class SwitchFaults {
     );
   }
 
+  /** Nothing passes between the ones and the others, in either direction; whoever is neither hears both. */
+  async split(ones: readonly Host[], others: readonly Host[]): Promise<void> {
+    const [one, other] = [ones, others].map((hosts) => `{ ${hosts.map(({ name }) => `"${name}"`).join(", ")} }`);
+    await this.#nft(
+      `${FAULT_TABLE} { chain forward { type filter hook forward priority 0; iifname ${one} oifname ${other} drop; iifname ${other} oifname ${one} drop; }; }`,
+    );
+  }
+
   /** Nothing passes between these hosts and all others, in either direction; every cable stays plugged in. */
   async separate(hosts: readonly Host[]): Promise<void> {
     const island = `{ ${hosts.map(({ name }) => `"${name}"`).join(", ")} }`;
@@ -65,7 +73,7 @@ export class SwitchFaults {
     );
   }
 
-  /** Ends what cutOneWay, separate and loseFrames began. */
+  /** Ends what cutOneWay, split, separate and loseFrames began. */
   async passAll(): Promise<void> {
     await this.#nft(`${FAULT_TABLE}\ndelete ${FAULT_TABLE}`);
   }

@@ -20,6 +20,18 @@ spec:
     - ${POOL_IPV6}
 `;
 
+/** Nobody answers rather than two. */
+export const STRICT_ADVERTISEMENT = `apiVersion: metallb.io/v1beta1
+kind: L2Advertisement
+metadata:
+  name: lab
+  annotations:
+    arpeggio.dev/uniqueness: strict
+spec:
+  ipAddressPools:
+    - lab
+`;
+
 /** Every node may lead, or the one alone. */
 export function advertisementFor(node?: string): string {
   const selectors =
