@@ -18,7 +18,7 @@ import {
 import type { MemberViews } from "./member-views.ts";
 
 export interface FenceHooks {
-  /** From now on no frame leaves, and what is queued unread is dropped. */
+  /** From now on no frame leaves; what is queued, unread or unsent, is dropped before anything else is done, which might send it. */
   readonly mute: (nowMs: number) => void;
   readonly unmute: (nowMs: number) => void;
   /** Hears what was missed, then asks who leads now. */

@@ -69,7 +69,6 @@ export class Speaker {
     this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);
     this.fence = new FenceGate(nowMs, ports.fenceTiming, {
       mute: (atMs) => {
-        // First of all: whatever the announcer does next sends what was queued before the gap.
         ports.packets.discardAll();
         this.announcer.handle({ kind: "mute" }, atMs);
       },
@@ -220,8 +219,7 @@ export class Speaker {
       case "heard-again":
         return this.#reunion.heardAgain(news.name, nowMs);
       case "refuted":
-        if (news.verdict === "dead") this.#reunion.refutedDeath();
-        return;
+        return news.verdict === "dead" ? this.#reunion.refutedDeath() : undefined;
       case "ack-view": {
         const incarnation = this.gossip?.self.incarnation ?? 0;
         if (news.held !== undefined && this.fence.hear(news.held, incarnation, nowMs)) this.#settling.newsCame();
