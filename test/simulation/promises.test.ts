@@ -81,7 +81,7 @@ describe("simulation: stories", () => {
     expect(heard.get(ip)).to.deep.equal([old.name]);
     expect(announcers.at(-1)).to.equal(old.name);
     expect(announcers.length).to.be.greaterThan(1);
-  });
+  }).timeout(120_000);
 
   it("a leader that is stopped with an answer in hand does not give it when it goes on two seconds later", () => {
     // It had looked at the clock for the last time a few microseconds before it handed the answer to the kernel.
