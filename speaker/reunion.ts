@@ -17,19 +17,18 @@ export class Reunion {
     this.#isDeathRefuted = true;
   }
 
-  /** They held this node dead, and may have led in its place: what it leads all the same is to be claimed from them, and announced. */
-  replacedBy(names: Iterable<string>): void {
-    for (const name of names) this.#rivals.add(name);
-  }
-
   isMerging(nowMs: number): boolean {
     return nowMs - this.#heardAgainMs <= MERGE_WINDOW_MS;
   }
 
-  /** True once, when a death verdict was refuted outside a merge: others lead in this node's place. */
-  takeReplaced(nowMs: number): boolean {
+  /**
+   * True once, when a death verdict was refuted outside a merge: `others` may have led in this node's place, and what it leads all the same
+   * is to be claimed from them, and announced.
+   */
+  takeReplaced(others: Iterable<string>, nowMs: number): boolean {
     const isReplaced = this.#isDeathRefuted && !this.isMerging(nowMs);
     this.#isDeathRefuted = false;
+    if (isReplaced) for (const name of others) this.#rivals.add(name);
     return isReplaced;
   }
 

@@ -319,11 +319,10 @@ export class Speaker {
     // Before all is read that peers remember of holders, this node would take what others hold.
     const contact = this.#memory.isReading ? undefined : this.#joining.takeContact();
     if (contact !== undefined) this.council.stand({ kind: contact }, nowMs);
-    const isReplaced = this.#reunion.takeReplaced(nowMs);
+    const isReplaced = this.#reunion.takeReplaced(this.members.ours, nowMs);
     if (isReplaced) {
       if (isOwnDeath(this.council.standing, nowMs)) this.#report({ kind: "refuted-death" });
       this.council.stand({ kind: "refuted-death" }, nowMs);
-      this.#reunion.replacedBy(this.members.ours);
     }
     // In a merge the smaller side settles, and stops at once: the greater one has answered all the time.
     return isReplaced || (this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs);
