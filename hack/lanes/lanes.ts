@@ -1,6 +1,6 @@
 /**
  * Which test runs beside which. What waits most of the time for an API server runs beside what only computes, and goes before it. What
- * measures real time comes after all that; what does so beside Go's library leaves most of a core to the rest.
+ * measures real time has the machine for itself.
  */
 
 export type Part = "all" | "quick" | "kube";
@@ -35,7 +35,6 @@ const PATIENT = [
   "simulation",
 ];
 
-const BESIDE_GO = /^interop\//;
 const CLUSTER = /^kube\/[^/]+$/;
 const API = /^kube\/api\//;
 /** As long as all others of that folder together. */
@@ -67,22 +66,9 @@ export function lanesOf(files: readonly string[], part: Part): readonly Lane[] {
       niceness: 0,
       after: ["computing", "API server", "controllers"],
       needsPlane: false,
-      files: take((file) => !isPatient(file) && !BESIDE_GO.test(file) && !CLUSTER.test(file) && !API.test(file)),
+      files: take((file) => !isPatient(file) && !CLUSTER.test(file) && !API.test(file)),
     },
-    {
-      name: "beside Go",
-      niceness: 0,
-      after: ["computing", "API server", "controllers"],
-      needsPlane: false,
-      files: take((file) => BESIDE_GO.test(file)),
-    },
-    {
-      name: "cluster",
-      niceness: 0,
-      after: ["real time", "beside Go"],
-      needsPlane: true,
-      files: take((file) => CLUSTER.test(file)),
-    },
+    { name: "cluster", niceness: 0, after: ["real time"], needsPlane: true, files: take((file) => CLUSTER.test(file)) },
   ];
   return lanes
     .map((lane) => ({ ...lane, files: lane.files.filter(isHere) }))
