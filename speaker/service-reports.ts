@@ -20,8 +20,10 @@ import type { Stand } from "./stand.ts";
 
 /** As many as neither thread stalls on. */
 export const CHANGES_AT_ONCE = 500;
-/** Reports that are worked out in one turn: some milliseconds. */
-const SUBJECTS_AT_ONCE = 120;
+/** Reports that are worked out in one turn: a few milliseconds. */
+const REPORTS_AT_ONCE = 60;
+/** What a subject costs of which nothing is to be said here, in reports: after a change of members that is most of them. */
+const SILENT_COST = 0.1;
 
 export interface ReportView {
   readonly leadership: LeadershipByIp;
@@ -130,11 +132,11 @@ export class ServiceReports {
   #workOff(view: ReportView): void {
     let worked = 0;
     for (const subject of this.#queue) {
-      if (worked >= SUBJECTS_AT_ONCE) return;
+      if (worked >= REPORTS_AT_ONCE) return;
       const reports = "candidates" in subject ? this.#ofDecision(subject, view) : this.#refused(subject);
       // The turn's share of hashes is used up.
       if (reports === undefined) return;
-      worked += reports.length;
+      worked += Math.max(reports.length, SILENT_COST);
       this.#queue.delete(subject);
       for (const service of this.#servicesOf.get(subject) ?? []) this.#open.add(service);
       if (reports.length === 0) this.#servicesOf.delete(subject);

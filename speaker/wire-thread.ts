@@ -101,13 +101,16 @@ export async function runWireThread(settings: WireSettings): Promise<void> {
   });
   startBeating(settings.beats);
   speaker.start();
+  await nextTurn();
   watcher.start();
 }
 
 async function gossipPorts({ bind, timing }: GossipSettings, keys: RotatingKeys | undefined): Promise<GossipPorts> {
   const keyring = keys === undefined ? {} : { keyring: keys.keyring };
+  const transport = await openGossipTransport(bind);
+  await nextTurn();
   return {
-    transport: await openGossipTransport(bind),
+    transport,
     codec: createCodec({ ...keyring, label: "", timing, random }),
     timing,
   };
