@@ -10,6 +10,8 @@ export type Disturbance =
   | "membership"
   /** Somebody vanished without a word: memberlist's own verdict takes up to its longest suspicion. */
   | "vanished"
+  /** A link was lost so often that its node keeps it behind for a minute (DESIGN D3 tier 2). */
+  | "damped"
   /** A name came back from another address: it is refused until it is held dead at the old one (state.go, alive rule 5). */
   | "readdressed";
 
@@ -23,6 +25,7 @@ export const SETTLE_MS: Readonly<Record<Disturbance, number>> = {
   contradicted: 13_000,
   membership: 24_000,
   vanished: 45_000,
+  damped: 75_000,
   readdressed: 60_000,
 };
 

@@ -65,15 +65,18 @@ export class VerdictChecker implements Witness {
       const isKnown = known.judges.size > 0;
       known.judges.add(from);
       if (isKnown) continue;
-      const firstMs = before?.judges.size === 0 ? before.firstMs : known.firstMs;
+      const isSameCase = before?.judges.size === 0;
+      const firstMs = isSameCase ? before.firstMs : known.firstMs;
+      // It was accused before its name came back from another address: the verdict is on where it was.
+      const accusers = new Set([...known.accusers, ...(isSameCase ? before.accusers : [])]);
       this.#before.delete(key);
       if (atMs - firstMs >= SLOW_VERDICT_MS) continue;
       this.#findings.count("12 fast verdict");
-      if (known.accusers.size >= 2 || !this.#couldTwoAccuse(atMs, sender, node)) continue;
+      if (accusers.size >= 2 || !this.#couldTwoAccuse(atMs, sender, node)) continue;
       this.#findings.violated(
         12,
         atMs,
-        `${from} declares ${node} dead at incarnation ${incarnation}, which ${[...known.accusers].join()} alone has accused`,
+        `${from} declares ${node} dead at incarnation ${incarnation}, which ${[...accusers].join()} alone has accused`,
       );
     }
   }

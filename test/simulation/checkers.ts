@@ -6,6 +6,7 @@ import { FailoverChecker } from "./check-failover.ts";
 import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
 import { MessageChecker } from "./check-messages.ts";
+import { MixedChecker } from "./check-mixed.ts";
 import { MoveChecker } from "./check-moves.ts";
 import { OrphanChecker } from "./check-orphans.ts";
 import { OverlapChecker } from "./check-overlap.ts";
@@ -35,6 +36,7 @@ const WAITS_LONGEST = 6;
 
 export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
   const { judges } = scenario;
+  if (judges === 14) return installMixedCheckers(world, findings);
   const settledFromMs = () => (world.pendingDeliveries > 0 || judges === 9 ? undefined : world.calm.settledFromMs());
   const leader = new LeaderChecker(
     { machines: world.machines, snapshot: () => world.snapshot, nowMs: () => world.clock.nowMs(), settledFromMs },
@@ -126,6 +128,19 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
     };
     world.witnesses.push(new SteadyChecker(rules, findings));
   }
+}
+
+/** What is asked of speakers that follow MetalLB's rule; gaps and overlaps of its kind are not judged. */
+function installMixedCheckers(world: World, findings: Findings): void {
+  const { machines, plan } = world;
+  const isSettled = () =>
+    world.pendingDeliveries === 0 && (world.calm.settledFromMs() ?? Number.POSITIVE_INFINITY) <= world.clock.nowMs();
+  const speakers = machines.filter(({ name }) => !plan.metallb.has(name));
+  world.witnesses.push(
+    new MixedChecker({ ...plan, machines, snapshot: () => world.snapshot, isSettled }, findings),
+    new MessageChecker(new Set(speakers.map(({ name }) => name)), findings),
+    new FenceChecker(speakers, findings),
+  );
 }
 
 function areApart({ network }: World, one: string, other: string): boolean {

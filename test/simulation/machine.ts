@@ -5,6 +5,8 @@ import type { Random } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Ip } from "../../src/net/ip.ts";
+import type { Link } from "../../src/net/link.ts";
+import { type Mac, parseMac } from "../../src/net/mac.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
 import type { GossipNetwork, NetworkListener, Station } from "./gossip-network.ts";
 import { type CardSettings, NetworkCard } from "./network-card.ts";
@@ -30,6 +32,12 @@ export interface MachineWatch extends PortWatch {
   exited(): void;
 }
 
+/** Asked of everything that the process sends. */
+export interface Refusal {
+  readonly refusesFrame: () => boolean;
+  readonly refusesDatagram: () => boolean;
+}
+
 interface RunningProcess {
   readonly loop: ProcessLoop;
   readonly packets: ProcessPackets;
@@ -47,6 +55,8 @@ export class Machine implements Station {
   peers: readonly Endpoint[] = [];
   isPowered = true;
   isLeaving = false;
+  /** While set, its kernel refuses some of what is sent. */
+  refusal: Refusal | undefined;
   /** A change of a link is on its way to the process. */
   isNewsPending = false;
   readonly #clock: VirtualClock;
@@ -55,6 +65,7 @@ export class Machine implements Station {
   readonly #ratePpm: number;
   #process: RunningProcess | undefined;
   #pausedUntilMs = -1;
+  #bystanders: readonly Link[] = [];
   #seen: { readonly loop: ProcessLoop; readonly turns: number; readonly view: TenantView } | undefined;
 
   constructor(settings: MachineSettings, clock: VirtualClock, network: GossipNetwork, watch: MachineWatch) {
@@ -118,8 +129,9 @@ export class Machine implements Station {
     if (this.#process !== undefined || !this.isPowered) return;
     this.isLeaving = false;
     const loop = new ProcessLoop(this.#clock, this.#ratePpm);
-    const packets = new ProcessPackets(this.cards, loop, this.#watch);
-    const transport = new ProcessTransport(this.#network, this, loop, this.endpoint);
+    const packets = new ProcessPackets(this.cards, loop, this.#watch, () => this.refusal?.refusesFrame() === true);
+    const isRefused = (): boolean => this.refusal?.refusesDatagram() === true;
+    const transport = new ProcessTransport(this.#network, this, loop, this.endpoint, isRefused);
     const tenant = startTenant({
       name: this.name,
       clock: loop,
@@ -136,7 +148,7 @@ export class Machine implements Station {
     });
     this.#process = { loop, packets, transport, tenant, startedMs: this.#clock.nowMs() };
     loop.postReliably(() => {
-      tenant.setLinks(this.cards.map(({ link }) => link));
+      tenant.setLinks(this.#links());
       tenant.setPeers(this.peers);
       if (this.snapshot !== undefined) tenant.applySnapshot(this.snapshot);
     });
@@ -218,11 +230,25 @@ export class Machine implements Station {
   /** Changes a card, and tells the process as netlink would. */
   changeCard(card: NetworkCard, change: (card: NetworkCard) => void): void {
     change(card);
+    this.#linksChanged();
+  }
+
+  /** So many links more that nobody is to be answered on: half of them have a master, half no carrier. */
+  changeBystanders(count: number): void {
+    this.#bystanders = Array.from({ length: count }, (_, number) => bystander(number));
+    this.#linksChanged();
+  }
+
+  #linksChanged(): void {
     this.isNewsPending = true;
     this.#clock.schedule(NETLINK_MS, () => {
       this.isNewsPending = false;
-      this.#tell((tenant) => tenant.setLinks(this.cards.map(({ link }) => link)));
+      this.#tell((tenant) => tenant.setLinks(this.#links()));
     });
+  }
+
+  #links(): readonly Link[] {
+    return [...this.cards.map(({ link }) => link), ...this.#bystanders];
   }
 
   /** What an observer would hear if he sent this frame and it came in on `card` now. */
@@ -245,4 +271,21 @@ export class Machine implements Station {
     else void process.transport.close();
     process.tenant.close();
   }
+}
+
+function bystander(number: number): Link {
+  return {
+    index: 1_000 + number,
+    name: `veth${number}`,
+    mac: parseMac(`02:00:0e:00:00:${(16 + number).toString(16)}`) as Mac,
+    isEthernet: true,
+    isLoopback: false,
+    isBroadcast: true,
+    isNoArp: false,
+    isAdminUp: true,
+    hasCarrier: number % 2 === 0,
+    masterKind: number % 2 === 0 ? "other" : "none",
+    addresses: [],
+    prefixes: [],
+  };
 }

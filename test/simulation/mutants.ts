@@ -10,6 +10,7 @@ import type { StreamHandler, Transport, TransportHandler } from "../../src/gossi
 import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { MESSAGE_MUTANTS } from "./mutants-messages.ts";
+import { MIXED_MUTANTS } from "./mutants-mixed.ts";
 import { RULE_MUTANTS } from "./mutants-rules.ts";
 import { STICKY_MUTANTS } from "./mutants-sticky.ts";
 import { STRICT_MUTANTS } from "./mutants-strict.ts";
@@ -238,6 +239,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   ...FAILOVER_MUTANTS,
   ...MESSAGE_MUTANTS,
+  ...MIXED_MUTANTS,
   ...RULE_MUTANTS,
   ...STICKY_MUTANTS,
   ...STRICT_MUTANTS,

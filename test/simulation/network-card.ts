@@ -22,6 +22,8 @@ export class NetworkCard implements SwitchPort {
   readonly name: string;
   readonly segment: EthernetSwitch;
   readonly groups = new Set<Mac>();
+  /** Addresses that are none of the machine's, and that its kernel answers for all the same. */
+  readonly kernelAnswers = new Set<Ip>();
   index: number;
   mac: Mac;
   prefixes: readonly Prefix[];
@@ -95,7 +97,8 @@ export class NetworkCard implements SwitchPort {
 
   #answerAsKernel(frame: Uint8Array): void {
     const asked = readFrame(frame);
-    if (asked === undefined || !this.addresses.includes(asked.targetIp)) return;
+    if (asked === undefined) return;
+    if (!this.addresses.includes(asked.targetIp) && !this.kernelAnswers.has(asked.targetIp)) return;
     if (asked.form !== "arp-request" && asked.form !== "solicitation") return;
     this.transmit(answerFrame({ mac: this.mac, ip: asked.targetIp }, { mac: asked.source, ip: asked.senderIp }));
   }

@@ -55,6 +55,7 @@ export class ProcessPackets implements PacketPort, GroupPort {
   readonly #cards: readonly NetworkCard[];
   readonly #loop: ProcessLoop;
   readonly #watch: PortWatch;
+  readonly #isRefused: () => boolean;
   #listener: FrameListener = () => {};
   #limits = NO_LIMITS;
   #stopAtSend: Standstill | undefined;
@@ -67,10 +68,17 @@ export class ProcessPackets implements PacketPort, GroupPort {
   /** While set, what is sent to this MAC is collected here instead of leaving. */
   #capture: { readonly mac: Mac; readonly frames: Uint8Array[] } | undefined;
 
-  constructor(cards: readonly NetworkCard[], loop: ProcessLoop, watch: PortWatch) {
+  /** `isRefused`: asked of every frame, whether the kernel does not take it. */
+  constructor(
+    cards: readonly NetworkCard[],
+    loop: ProcessLoop,
+    watch: PortWatch,
+    isRefused: () => boolean = () => false,
+  ) {
     this.#cards = cards;
     this.#loop = loop;
     this.#watch = watch;
+    this.#isRefused = isRefused;
   }
 
   listen(listener: FrameListener, limits = NO_LIMITS): void {
@@ -119,6 +127,7 @@ export class ProcessPackets implements PacketPort, GroupPort {
         this.#capture.frames.push(frame);
         continue;
       }
+      if (this.#isRefused()) continue;
       this.#watch.sent(card, frame);
       card.transmit(frame);
     }

@@ -9,6 +9,7 @@ const RECEIVE_QUEUE_DATAGRAMS = 256;
 
 export class ProcessTransport implements Transport, NetworkListener {
   readonly local: Endpoint;
+  readonly #isRefused: () => boolean;
   readonly #network: GossipNetwork;
   readonly #station: Station;
   readonly #loop: ProcessLoop;
@@ -17,11 +18,19 @@ export class ProcessTransport implements Transport, NetworkListener {
   #queued = 0;
   #isClosed = false;
 
-  constructor(network: GossipNetwork, station: Station, loop: ProcessLoop, local: Endpoint) {
+  /** `isRefused`: asked of every datagram, whether the kernel does not take it. */
+  constructor(
+    network: GossipNetwork,
+    station: Station,
+    loop: ProcessLoop,
+    local: Endpoint,
+    isRefused: () => boolean = () => false,
+  ) {
     this.#network = network;
     this.#station = station;
     this.#loop = loop;
     this.local = local;
+    this.#isRefused = isRefused;
   }
 
   get isListening(): boolean {
@@ -33,7 +42,12 @@ export class ProcessTransport implements Transport, NetworkListener {
   }
 
   sendDatagram(to: Endpoint, bytes: Uint8Array): void {
-    if (!this.#isClosed) this.#network.sendDatagram(this.#station, this.local, to, bytes);
+    if (this.#isClosed) return;
+    if (!this.#isRefused()) return this.#network.sendDatagram(this.#station, this.local, to, bytes);
+    // As of any datagram that could not be sent, whatever the error.
+    this.#loop.post(() => {
+      if (this.isListening) this.#handler?.sendFailed(to);
+    });
   }
 
   datagram(from: Endpoint, bytes: Uint8Array): void {

@@ -1,9 +1,12 @@
 /** Named mixtures of worlds and faults; a seed draws one world and a random subset of the faults (swarm testing). */
 import { type Random, shuffled } from "../../src/base/random.ts";
 import type { Fault } from "./fault.ts";
+import { bigFloodFault, kernelFault, proxyArpFault, strangerFault } from "./faults-claimants.ts";
 import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cluster.ts";
 import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
+import { metallbFault } from "./faults-mixed.ts";
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
+import { serviceFault, waveFault } from "./faults-objects.ts";
 import {
   clockFault,
   crashFault,
@@ -13,6 +16,7 @@ import {
   stallFault,
   terminateFault,
 } from "./faults-process.ts";
+import { flapFault, manyLinksFault, sendErrorFault } from "./faults-sending.ts";
 import { floodFault, garbageFault } from "./faults-strangers.ts";
 import { leaderCutFault } from "./faults-strict.ts";
 import { apiLagFault, fileEditFault } from "./faults-views.ts";
@@ -28,9 +32,10 @@ export interface Scenario {
   readonly isPlannedOnly: boolean;
   /**
    * What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change; 9 in place of all that
-   * wants equal views: views differ for good; 17 that strict addresses are.
+   * wants equal views: views differ for good; 17 that strict addresses are; 14 in place of all that
+   * wants our own rule: MetalLB's speakers, or ours that follow its rule, are members.
    */
-  readonly judges?: 4 | 6 | 9 | 12 | 17;
+  readonly judges?: 4 | 6 | 9 | 12 | 14 | 17;
   /** How long faults may be active. */
   readonly activeMs: number;
 }
@@ -178,6 +183,37 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 6,
     isPlannedOnly: false,
     judges: 17,
+    activeMs: 30_000,
+  },
+  {
+    name: "changes",
+    limits: SMALL,
+    faults: [
+      waveFault,
+      serviceFault,
+      serviceFault,
+      endpointFault,
+      cordonFault,
+      sendErrorFault,
+      sendErrorFault,
+      flapFault,
+      manyLinksFault,
+      strangerFault,
+      proxyArpFault,
+      bigFloodFault,
+      kernelFault,
+    ],
+    mostFaults: 6,
+    isPlannedOnly: false,
+    activeMs: 25_000,
+  },
+  {
+    name: "mixed",
+    limits: { ...SMALL, isMixed: true },
+    faults: [metallbFault, metallbFault, crashFault, waveFault, endpointFault, excludeFault, mildLossFault],
+    mostFaults: 4,
+    isPlannedOnly: false,
+    judges: 14,
     activeMs: 30_000,
   },
   {

@@ -8,8 +8,8 @@ import { SCENARIOS } from "./scenario.ts";
 
 const FIXED_SEEDS = 100;
 const NEW_SEEDS = 6;
-/** A world of 30 nodes costs as much as twenty small ones. */
-const LARGE_SEEDS = 1;
+/** A world of 30 nodes costs as much as twenty small ones; floods and Go members cost more than most, and are younger. */
+const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, changes: 50, mixed: 50 };
 
 /** Never a fixed one; other ones with every commit, so that what fails for one commit fails again. */
 const firstNew = 1_000 + seedOfCommit();
@@ -84,6 +84,39 @@ const COVERED = [
   "fault stall",
   "fault wall step",
   "fault wave over all nodes",
+  "14 Go member",
+  "14 answered as MetalLB would lead",
+  "14 as MetalLB would lead",
+  "14 as the model leads",
+  "14 no Go member, arpeggio-1",
+  "18 refused datagram (EAGAIN)",
+  "18 refused datagram (ENETDOWN)",
+  "18 refused datagram (ENOBUFS)",
+  "18 refused frame (ENETDOWN)",
+  "18 refused frame (ENOBUFS)",
+  "fault 40 links",
+  "fault Go member joins",
+  "fault Go member killed",
+  "fault Go member leaves",
+  "fault NetworkUnavailable everywhere",
+  "fault NotReady wave",
+  "fault Service deleted",
+  "fault Service with another's address",
+  "fault Service with one more address",
+  "fault Service without addresses",
+  "fault cordon everywhere",
+  "fault deleted",
+  "fault exclude",
+  "fault flood of 50,000 frames a second",
+  "fault kernel answers",
+  "fault link MAC",
+  "fault link flaps",
+  "fault link prefix",
+  "fault link re-created",
+  "fault policy switch",
+  "fault proxy ARP",
+  "fault stranger claims",
+  "fault taint",
 ];
 
 /** Of a tree that is no clone: other ones every second. */
@@ -96,7 +129,8 @@ function seedOfCommit(): number {
 }
 
 function seedsOf(scenario: string): readonly number[] {
-  if (scenario === "large") return Array.from({ length: LARGE_SEEDS }, (_, index) => 1 + index);
+  const few = FEWER_SEEDS[scenario];
+  if (few !== undefined) return Array.from({ length: few }, (_, index) => 1 + index);
   const fixed = Array.from({ length: FIXED_SEEDS }, (_, index) => 1 + index);
   return [...fixed, ...Array.from({ length: NEW_SEEDS }, (_, index) => firstNew + index)];
 }

@@ -2,12 +2,14 @@
 import { SeededRandom } from "../../src/base/random.ts";
 import { installCheckers } from "./checkers.ts";
 import type { Machine } from "./machine.ts";
+import { metallbTenant } from "./metallb-tenant.ts";
 import type { Mutant } from "./mutants.ts";
 import { drawFaults, FAULTS_FROM_MS, type Scenario } from "./scenario.ts";
-import { speakerTenant } from "./speaker-tenant.ts";
+import { speakerTenant, type Variant } from "./speaker-tenant.ts";
+import type { StartTenant } from "./tenant.ts";
 import { Findings, Violation } from "./witness.ts";
 import { World } from "./world.ts";
-import { drawPlan } from "./world-plan.ts";
+import { drawPlan, type WorldPlan } from "./world-plan.ts";
 
 /** After settling: judged for 2 s, then silence (invariant 20) for as long again. */
 const JUDGED_MS = 9_000;
@@ -35,7 +37,9 @@ export function simulate(scenario: Scenario, seed: number, options: SimulationOp
   const findings = new Findings(options.mutant?.invariant);
   const draw = new SeededRandom(seed * 7_919 + 17);
   const plan = drawPlan(seed, draw, scenario.limits);
-  const world = new World(plan, speakerTenant({ ...options.mutant, ...sliceOf(seed) }), options.print);
+  const speaker = speakerTenant({ ...options.mutant, ...sliceOf(seed), ...cappedIn(plan, options.mutant) });
+  const start: StartTenant = (ports) => (plan.metallb.has(ports.name) ? metallbTenant(ports) : speaker(ports));
+  const world = new World(plan, start, options.print);
   installCheckers(world, scenario, findings);
   let violation: Violation | undefined;
   try {
@@ -59,6 +63,17 @@ export function simulate(scenario: Scenario, seed: number, options: SimulationOp
     virtualMs: world.clock.nowMs(),
     tail: world.trace.tail(),
     ...(violation === undefined ? {} : { violation }),
+  };
+}
+
+/** F15: some speakers follow MetalLB's rule at most. */
+function cappedIn({ capped }: WorldPlan, mutant: Mutant | undefined): Pick<Variant, "settings"> {
+  if (capped.size === 0) return {};
+  return {
+    settings: (settings) => {
+      const given = mutant?.settings?.(settings) ?? settings;
+      return capped.has(given.nodeName) ? { ...given, electionCap: "metallb" } : given;
+    },
   };
 }
 

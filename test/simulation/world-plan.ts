@@ -19,6 +19,9 @@ export interface WorldPlan {
   readonly segments: readonly { readonly name: string; readonly snoopsMld: boolean }[];
   /** How much faster each machine's clock runs, by position. */
   readonly ratesPpm: readonly number[];
+  /** Nodes on which MetalLB's speaker runs, and such whose speaker may follow MetalLB's rule at most. */
+  readonly metallb: ReadonlySet<string>;
+  readonly capped: ReadonlySet<string>;
   /** How often an address is looked at to which something happened lately. */
   readonly closeLookMs: number;
 }
@@ -31,6 +34,8 @@ export interface PlanLimits {
   /** Some Services' addresses are sticky. */
   readonly hasSticky?: boolean;
   readonly isStrict?: true;
+  /** One or two of the nodes run MetalLB's speaker, or ours that follows its rule. */
+  readonly isMixed?: true;
 }
 
 /** Segment n has the prefixes 10.n.0.0/16-like ones of the documentation ranges; pools lie in the first. */
@@ -55,7 +60,16 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
   const isStrict = limits.isStrict === undefined ? {} : { isStrict: limits.isStrict };
   const snapshot = initialSnapshot({ nodes, services, pools, ...isStrict });
   const ratesPpm = nodes.map(() => random.below(401) - 200);
-  return { seed, nodes, services, snapshot, segments, ratesPpm, closeLookMs: limits.closeLookMs };
+  const mixed = limits.isMixed === undefined ? UNMIXED : drawMixed(nodes, random);
+  return { seed, nodes, services, snapshot, segments, ratesPpm, ...mixed, closeLookMs: limits.closeLookMs };
+}
+
+const UNMIXED = { metallb: new Set<string>(), capped: new Set<string>() };
+
+function drawMixed(nodes: readonly string[], random: SeededRandom): Pick<WorldPlan, "metallb" | "capped"> {
+  const metallb = new Set(nodes.slice(0, random.below(3)));
+  const isCapped = metallb.size === 0 || random.below(4) === 0;
+  return { metallb, capped: new Set(isCapped ? nodes.slice(-1) : []) };
 }
 
 /** A plain world for a story: one segment, no snooping, every Service served everywhere. */
@@ -84,6 +98,7 @@ export function planOf(size: {
     }),
     segments: [{ name: "segment0", snoopsMld: false }],
     ratesPpm: nodes.map(() => 0),
+    ...UNMIXED,
     closeLookMs: size.closeLookMs,
   };
 }
