@@ -3,6 +3,7 @@
 import type { VirtualClock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import type { KeyFiles } from "../../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
@@ -55,6 +56,8 @@ export class Machine implements Station {
   peers: readonly Endpoint[] = [];
   isPowered = true;
   isLeaving = false;
+  /** What its files of the gossip key say; undefined: gossip goes in the clear. */
+  keys: KeyFiles | undefined;
   /** While set, its kernel refuses some of what is sent. */
   refusal: Refusal | undefined;
   /** A change of a link is on its way to the process. */
@@ -140,6 +143,7 @@ export class Machine implements Station {
       packets,
       afterPoll: (callback) => loop.afterPoll(callback),
       noted: (text, about) => this.#watch.noted(text, about),
+      ...(this.keys === undefined ? {} : { keys: this.keys }),
       exited: () => {
         // A process that ends by itself does so after the call that told us.
         if (this.#process?.loop === loop) loop.afterPoll(() => this.#end(false));
@@ -220,6 +224,11 @@ export class Machine implements Station {
   setPeers(endpoints: readonly Endpoint[]): void {
     this.peers = endpoints;
     this.#tell((tenant) => tenant.setPeers(endpoints));
+  }
+
+  changeKeys(files: KeyFiles): void {
+    this.keys = files;
+    this.#tell((tenant) => tenant.changeKeys?.(files));
   }
 
   applySnapshot(snapshot: ClusterSnapshot): void {

@@ -7,6 +7,7 @@ import type { AnnouncerEvent, Duty } from "../../src/announcer/ports.ts";
 import type { ClusterSnapshot, ServiceFacts } from "../../src/desired/snapshot.ts";
 import type { NodeWord } from "../../src/election/word.ts";
 import type { StreamHandler, Transport, TransportHandler } from "../../src/gossip/ports.ts";
+import { RotatingKeys } from "../../src/gossip/rotating-keys.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { FAILOVER_MUTANTS } from "./mutants-failover.ts";
 import { MESSAGE_MUTANTS } from "./mutants-messages.ts";
@@ -25,6 +26,8 @@ export interface Mutant {
   readonly seed: number;
   readonly settings?: (settings: SpeakerSettings) => SpeakerSettings;
   readonly ports?: (ports: SpeakerPorts, speaker: () => Speaker) => SpeakerPorts;
+  /** Of a world that gossips with keys. */
+  readonly keys?: (keys: RotatingKeys) => void;
   /** Called before the speaker starts. */
   readonly speaker?: (speaker: Speaker, ports: SpeakerPorts) => void;
 }
@@ -221,6 +224,18 @@ export const MUTANTS: readonly Mutant[] = [
     scenario: "planned",
     seed: 5,
     speaker: announcesAgain(5_000),
+  },
+  {
+    name: "sends with a new key as soon as it has read it",
+    invariant: 6,
+    scenario: "keys",
+    seed: 1,
+    keys: (keys) => {
+      keys.change = (files) => {
+        RotatingKeys.prototype.change.call(keys, files);
+        keys.keyring.use(files.current);
+      };
+    },
   },
   {
     name: "draws from a source that no seed rules",

@@ -3,6 +3,7 @@ import { type Random, shuffled } from "../../src/base/random.ts";
 import type { Fault } from "./fault.ts";
 import { bigFloodFault, kernelFault, proxyArpFault, strangerFault } from "./faults-claimants.ts";
 import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cluster.ts";
+import { keyRotationFault } from "./faults-keys.ts";
 import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
 import { metallbFault } from "./faults-mixed.ts";
 import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
@@ -206,6 +207,16 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 6,
     isPlannedOnly: false,
     activeMs: 25_000,
+  },
+  {
+    name: "keys",
+    limits: { ...SMALL, hasKeys: true },
+    // One that is read first is sent with last: three minutes later (src/gossip/key-rotation.ts).
+    faults: [keyRotationFault],
+    mostFaults: 1,
+    isPlannedOnly: false,
+    judges: 6,
+    activeMs: 270_000,
   },
   {
     name: "mixed",

@@ -8,8 +8,8 @@ import { SCENARIOS } from "./scenario.ts";
 
 const FIXED_SEEDS = 100;
 const NEW_SEEDS = 6;
-/** A world of 30 nodes costs as much as twenty small ones; floods and Go members cost more than most, and are younger. */
-const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, changes: 50, mixed: 50 };
+/** A world of 30 nodes costs as much as twenty small ones, one of five minutes as six; floods and Go members cost more than most, and are younger. */
+const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, keys: 5, changes: 50, mixed: 50 };
 
 /** Never a fixed one; other ones with every commit, so that what fails for one commit fails again. */
 const firstNew = 1_000 + seedOfCommit();
@@ -109,6 +109,8 @@ const COVERED = [
   "fault exclude",
   "fault flood of 50,000 frames a second",
   "fault kernel answers",
+  "fault key exchanged",
+  "fault key exchanged, with the one before",
   "fault link MAC",
   "fault link flaps",
   "fault link prefix",

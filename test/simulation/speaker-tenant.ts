@@ -22,6 +22,8 @@ import type { Decision } from "../../src/election/decision.ts";
 import type { HoldersByIp } from "../../src/election/holders.ts";
 import { flagsOf } from "../../src/election/standing.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
+import type { KeyFiles } from "../../src/gossip/key-rotation.ts";
+import { RotatingKeys } from "../../src/gossip/rotating-keys.ts";
 import type { Member } from "../../src/gossip/swim-event.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, revisionOf } from "./cluster.ts";
@@ -49,7 +51,7 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
 };
 
 /** A mutant, or a speaker with other settings or ports, or one that is listened to. */
-export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker"> {
+export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker" | "keys"> {
   readonly turnBudget?: number;
   readonly note?: (node: string, note: SpeakerNote) => void;
 }
@@ -63,7 +65,9 @@ export function speakerTenant(variant?: Variant): StartTenant {
     const budget = variant?.turnBudget === undefined ? {} : { turnBudget: variant.turnBudget };
     const pastTroubles = record.begin(ports.clock.nowMs());
     const settings = { ...SETTINGS, ...budget, nodeName: ports.name, pastTroubles };
-    const speakerPorts = portsOf(ports);
+    const keys = ports.keys && new RotatingKeys(ports.keys, ports.clock, () => {});
+    if (keys !== undefined) variant?.keys?.(keys);
+    const speakerPorts = portsOf(ports, keys);
     const speaker = new Speaker(
       variant?.settings?.(settings) ?? settings,
       variant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
@@ -79,18 +83,22 @@ export function speakerTenant(variant?: Variant): StartTenant {
     });
     variant?.speaker?.(speaker, speakerPorts);
     speaker.start();
-    return new SpeakerTenant(speaker, ports);
+    return new SpeakerTenant(speaker, ports, keys);
   };
 }
 
-function portsOf({ clock, random, transport, packets, afterPoll }: TenantPorts): SpeakerPorts {
+function portsOf(
+  { clock, random, transport, packets, afterPoll }: TenantPorts,
+  keys: RotatingKeys | undefined,
+): SpeakerPorts {
+  const ring = keys === undefined ? {} : { keyring: keys.keyring };
   return {
     clock,
     random,
     turns: { afterReads: afterPoll },
     gossip: {
       transport,
-      codec: createCodec({ label: "", timing: WORLD_TIMING, random: new SeededRandom(1) }),
+      codec: createCodec({ ...ring, label: "", timing: WORLD_TIMING, random: new SeededRandom(1) }),
       timing: WORLD_TIMING,
     },
     packets,
@@ -131,6 +139,7 @@ class RunMemory {
 class SpeakerTenant implements Tenant {
   readonly #speaker: Speaker;
   readonly #ports: TenantPorts;
+  readonly #keys: RotatingKeys | undefined;
   /** Of its own: how often objects come shifts nothing else of a story. */
   readonly #order: SeededRandom;
   /** As the wire thread puts it together: its snapshot is changed in place. */
@@ -146,8 +155,9 @@ class SpeakerTenant implements Tenant {
   #holders: HoldersByIp = new Map();
   #inputsSeen: { readonly of: readonly unknown[]; readonly text: string } | undefined;
 
-  constructor(speaker: Speaker, ports: TenantPorts) {
+  constructor(speaker: Speaker, ports: TenantPorts, keys: RotatingKeys | undefined) {
     this.#speaker = speaker;
+    this.#keys = keys;
     this.#ports = ports;
     this.#order = new SeededRandom(ports.random.below(0xffff_ffff));
   }
@@ -172,11 +182,16 @@ class SpeakerTenant implements Tenant {
     if (messages.length === 0) this.#speaker.setFreshness(revisionOf(snapshot));
   }
 
+  changeKeys(files: KeyFiles): void {
+    this.#keys?.change(files);
+  }
+
   leave(): void {
     this.#speaker.leave();
   }
 
   close(): void {
+    this.#keys?.close();
     void this.#speaker.close();
   }
 

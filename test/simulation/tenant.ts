@@ -3,6 +3,7 @@ import type { Clock } from "../../src/base/clock.ts";
 import type { Random } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import type { HoldersByIp } from "../../src/election/holders.ts";
+import type { KeyFiles } from "../../src/gossip/key-rotation.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
@@ -65,6 +66,8 @@ export interface Tenant {
   setLinks(links: readonly Link[]): void;
   applySnapshot(snapshot: ClusterSnapshot): void;
   setPeers(endpoints: readonly Endpoint[]): void;
+  /** The files of the gossip key were read again; only of a process that was started with some. */
+  changeKeys?(files: KeyFiles): void;
   /** SIGTERM; `TenantPorts.exited` is called when the process ends by itself. */
   leave(): void;
   flags(): OwnFlags;
@@ -86,6 +89,8 @@ export interface TenantPorts {
   /** The speaker said something worth a line; addresses it names are looked at from outside at once. */
   readonly noted: (text: string, about: readonly Ip[]) => void;
   readonly exited: () => void;
+  /** Absent: gossip goes in the clear. */
+  readonly keys?: KeyFiles;
 }
 
 export type StartTenant = (ports: TenantPorts) => Tenant;

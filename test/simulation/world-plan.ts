@@ -22,6 +22,8 @@ export interface WorldPlan {
   /** Nodes on which MetalLB's speaker runs, and such whose speaker may follow MetalLB's rule at most. */
   readonly metallb: ReadonlySet<string>;
   readonly capped: ReadonlySet<string>;
+  /** Gossip is encrypted. */
+  readonly hasKeys: boolean;
   /** How often an address is looked at to which something happened lately. */
   readonly closeLookMs: number;
 }
@@ -34,6 +36,8 @@ export interface PlanLimits {
   /** Some Services' addresses are sticky. */
   readonly hasSticky?: boolean;
   readonly isStrict?: true;
+  /** Gossip is encrypted. */
+  readonly hasKeys?: true;
   /** One or two of the nodes run MetalLB's speaker, or ours that follows its rule. */
   readonly isMixed?: true;
 }
@@ -61,7 +65,17 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
   const snapshot = initialSnapshot({ nodes, services, pools, ...isStrict });
   const ratesPpm = nodes.map(() => random.below(401) - 200);
   const mixed = limits.isMixed === undefined ? UNMIXED : drawMixed(nodes, random);
-  return { seed, nodes, services, snapshot, segments, ratesPpm, ...mixed, closeLookMs: limits.closeLookMs };
+  return {
+    seed,
+    nodes,
+    services,
+    snapshot,
+    segments,
+    ratesPpm,
+    ...mixed,
+    hasKeys: limits.hasKeys === true,
+    closeLookMs: limits.closeLookMs,
+  };
 }
 
 const UNMIXED = { metallb: new Set<string>(), capped: new Set<string>() };
@@ -99,6 +113,7 @@ export function planOf(size: {
     segments: [{ name: "segment0", snoopsMld: false }],
     ratesPpm: nodes.map(() => 0),
     ...UNMIXED,
+    hasKeys: false,
     closeLookMs: size.closeLookMs,
   };
 }

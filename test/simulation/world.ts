@@ -3,11 +3,14 @@ import { createHash } from "node:crypto";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
+import { openPayload } from "../../src/gossip/encryption.ts";
+import { Keyring } from "../../src/gossip/keyring.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Calm, type Disturbance } from "./calm.ts";
 import type { LeaderFault } from "./check-failover.ts";
 import { revisionOf, stampRevision } from "./cluster.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
+import { FIRST_KEYS, WORLD_KEYS } from "./faults-keys.ts";
 import { isUnsolicited, readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
 import type { Machine } from "./machine.ts";
@@ -68,8 +71,11 @@ export class World {
     this.addresses = [...this.#isAddress];
     this.segments = buildSegments(plan, this.clock, this.random("switch"));
     this.network = buildNetwork(this.clock, this.random("network"));
+    // Who looks from outside has all keys.
+    const ring = new Keyring(WORLD_KEYS[0], WORLD_KEYS.slice(1));
     this.network.onDatagram = (from, to, bytes) => {
-      for (const witness of this.witnesses.of("datagram")) witness.datagram(this.clock.nowMs(), from, to, bytes);
+      const plain = plan.hasKeys ? (openPayload(bytes, ring, new Uint8Array(0)) ?? bytes) : bytes;
+      for (const witness of this.witnesses.of("datagram")) witness.datagram(this.clock.nowMs(), from, to, plain);
     };
     this.network.onStream = (from, bytes) => {
       for (const witness of this.witnesses.of("streamed")) witness.streamed(this.clock.nowMs(), from, bytes);
@@ -80,6 +86,7 @@ export class World {
     for (const machine of this.machines) {
       machine.peers = this.machines.map(({ endpoint }) => endpoint);
       machine.snapshot = plan.snapshot;
+      if (plan.hasKeys) machine.keys = FIRST_KEYS;
     }
     this.#lookOften();
     this.#useAddresses();
