@@ -38,6 +38,17 @@ function leaderOf(world: World, heard: ReadonlyMap<Ip, readonly string[]>, ip: I
   return world.machine(name ?? expect.fail(`nobody answers for ${ip}`));
 }
 
+/** One sticky address of three nodes: its leader, and another node. */
+function stickyAddress() {
+  const { world, heard } = settledWorld(3, 1, { isSticky: true });
+  const [ip] = world.addresses;
+  if (ip === undefined) throw new Error("no address");
+  const old = leaderOf(world, heard, ip);
+  const [other] = world.machines.filter(({ name }) => name !== old.name);
+  if (other === undefined) throw new Error("no other");
+  return { world, heard, ip, old, other };
+}
+
 describe("simulation: stories", () => {
   it("a leader that stood still for nine seconds comes back behind, and one node answers within half a second", () => {
     // It refuted the suspicion before it read the verdict: so it did not settle, and both answered for ever.
@@ -272,12 +283,7 @@ describe("simulation: stories", () => {
 
   it("of two that both hold themselves elected for a sticky address by views that differ for good one answers, and no term follows", () => {
     // Each learned of the other's term and took the address in the next one, as often as records came.
-    const { world, heard } = settledWorld(3, 1, { isSticky: true });
-    const [ip] = world.addresses;
-    if (ip === undefined) throw new Error("no address");
-    const old = leaderOf(world, heard, ip);
-    const [other] = world.machines.filter(({ name }) => name !== old.name);
-    if (other === undefined) throw new Error("no other");
+    const { world, heard, ip, old, other } = stickyAddress();
     const termOf = (machine: Machine): number => machine.tenant?.view().holders.get(ip)?.[0]?.term ?? 0;
     let bursts = 0;
     world.witnesses.push({ sent: (_atMs, _machine, _card, frame) => void (bursts += Number(isUnsolicited(frame))) });
@@ -295,12 +301,7 @@ describe("simulation: stories", () => {
 
   it("a sticky address goes where the newer objects want it, and comes not back to who has not read them yet", () => {
     // The claim said how new the objects before were; and the loser took the address back in the term after the winner's.
-    const { world, heard } = settledWorld(3, 1, { isSticky: true });
-    const [ip] = world.addresses;
-    if (ip === undefined) throw new Error("no address");
-    const old = leaderOf(world, heard, ip);
-    const [other] = world.machines.filter(({ name }) => name !== old.name);
-    if (other === undefined) throw new Error("no other");
+    const { world, other } = stickyAddress();
     world.change(
       "only one node may lead",
       (snapshot) => withOnlyNode(snapshot, other.name),
