@@ -5,7 +5,7 @@
 import type { Ip } from "../src/net/ip.ts";
 
 /** What is decided in one turn, in the unit of `Election`: some milliseconds with all that follows from it. */
-const TURN_BUDGET = 600;
+const TURN_BUDGET = 1_000;
 
 export interface SettlingPorts {
   /** All of it once, with what is left of the turn's budget; gives what is left then. */

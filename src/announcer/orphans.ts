@@ -131,7 +131,12 @@ export class Orphans {
     let left = ASKED_AT_ONCE;
     this.#deadlineMs = undefined;
     for (const [ip, watch] of this.#watches) {
-      if (watch.nextMs <= nowMs && left-- > 0) {
+      if (watch.nextMs <= nowMs) {
+        // The round is full: whatever comes after is looked at in the next one.
+        if (left-- === 0) {
+          this.#wake(nowMs + ROUND_MS);
+          break;
+        }
         const asked = this.#advance(ip, watch, nowMs);
         for (const to of asked) ask.push({ to, ip });
         // Mostly the first question is answered at once, and its answer is worth more than the link's.

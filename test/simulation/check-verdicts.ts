@@ -62,7 +62,8 @@ export class VerdictChecker implements Witness {
       const before = this.#before.get(key);
       // Of the process before: one that stood still since then says it again when it wakes.
       if (from === node || before?.judges.has(from) === true) continue;
-      const isKnown = known.judges.size > 0;
+      // Somebody else has judged so before, of this process or of the one whose address it was.
+      const isKnown = known.judges.size > 0 || (before !== undefined && before.judges.size > 0);
       known.judges.add(from);
       if (isKnown) continue;
       const isSameCase = before?.judges.size === 0;

@@ -62,7 +62,7 @@ class MetallbTenant implements Tenant {
     if (this.#isClosed) return;
     const { name, packets, clock } = this.#ports;
     const leaders = this.#leaders();
-    for (const ip of this.#announced.keys()) if (leaders.get(ip) !== name) this.#announced.delete(ip);
+    this.#forgetLost(leaders);
     for (const [ip, leader] of leaders) {
       const times = this.#announced.get(ip) ?? 0;
       if (leader !== name || times >= ANNOUNCEMENTS) continue;
@@ -102,8 +102,14 @@ class MetallbTenant implements Tenant {
     this.#ports.clock.schedule(REJOIN_MS, () => this.#join());
   }
 
+  /** Whatever is lost is lost at once, so that it is announced again when it is won back. */
   applySnapshot(snapshot: ClusterSnapshot): void {
     this.#snapshot = snapshot;
+    this.#forgetLost(this.#leaders());
+  }
+
+  #forgetLost(leaders: ReadonlyMap<Ip, string>): void {
+    for (const ip of this.#announced.keys()) if (leaders.get(ip) !== this.#ports.name) this.#announced.delete(ip);
   }
 
   leave(): void {

@@ -46,6 +46,8 @@ export const FAILOVER_MUTANTS: readonly Mutant[] = [
     seed: 1,
     speaker: ({ fence }) => {
       fence.turn = () => false;
+      // The same gap is looked for once more where frames leave.
+      Object.defineProperty(fence, "framesUntilMs", { get: () => Number.POSITIVE_INFINITY });
     },
   },
   {
