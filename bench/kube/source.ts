@@ -15,6 +15,7 @@ import { openApiServer } from "../../src/kube/node-api-server.ts";
 import { KubernetesSource } from "../../src/kube/watch/kubernetes-source.ts";
 import { SystemClock } from "../../src/sys/system-clock.ts";
 import { SystemRandom } from "../../src/sys/system-random.ts";
+import { threadMs } from "../speaker/thread-time.ts";
 
 const SERVICES = 10_000;
 const NODES = 100;
@@ -102,13 +103,13 @@ function serve(): void {
 
 /** Turns of the event loop, in processor time of this thread, so that other work on the machine does not count. */
 class Turns {
-  #longestUs = 0;
-  #beganUs = 0;
+  #longestMs = 0;
+  #beganMs = 0;
   #isOn = false;
 
   start(): void {
     this.#isOn = true;
-    this.#beganUs = threadUs();
+    this.#beganMs = threadMs();
     setImmediate(() => this.#turn());
   }
 
@@ -118,22 +119,17 @@ class Turns {
 
   /** Since it was asked last. */
   longestMs(): number {
-    const longestMs = this.#longestUs / 1_000;
-    this.#longestUs = 0;
+    const longestMs = this.#longestMs;
+    this.#longestMs = 0;
     return longestMs;
   }
 
   #turn(): void {
-    const nowUs = threadUs();
-    this.#longestUs = Math.max(this.#longestUs, nowUs - this.#beganUs);
-    this.#beganUs = nowUs;
+    const nowMs = threadMs();
+    this.#longestMs = Math.max(this.#longestMs, nowMs - this.#beganMs);
+    this.#beganMs = nowMs;
     if (this.#isOn) setImmediate(() => this.#turn());
   }
-}
-
-function threadUs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return user + system;
 }
 
 async function measure(): Promise<void> {

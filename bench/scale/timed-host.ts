@@ -1,6 +1,7 @@
 /** A process of the memory network whose turns are timed, in processor time of this thread. */
 import type { Timer, VirtualClock } from "../../src/base/clock.ts";
 import { MemoryHost } from "../../src/gossip/memory-host.ts";
+import { threadMs } from "../speaker/thread-time.ts";
 
 export interface Turns {
   readonly longestMs: number;
@@ -37,12 +38,12 @@ export class TimedHost extends MemoryHost {
   turn(run: () => void): void {
     if (this.#isInTurn) return run();
     this.#isInTurn = true;
-    const beforeMs = processorMs();
+    const beforeMs = threadMs();
     try {
       run();
     } finally {
       this.#isInTurn = false;
-      this.#note(processorMs() - beforeMs);
+      this.#note(threadMs() - beforeMs);
     }
   }
 
@@ -62,9 +63,4 @@ export class TimedHost extends MemoryHost {
       long: long + (tookMs > this.#budgetMs ? 1 : 0),
     };
   }
-}
-
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
 }

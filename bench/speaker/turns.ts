@@ -17,6 +17,7 @@ import { parsePrefix, rangeOfPrefix } from "../../src/net/prefix.ts";
 import { advertisement, node, service, slice } from "../../test/desired/facts.ts";
 import { ethernetLink } from "../../test/support/ethernet-link.ts";
 import { benchSpeaker } from "./bench-speaker.ts";
+import { threadMs } from "./thread-time.ts";
 
 const SERVICES = Number(process.argv[2] ?? 10_000);
 /** Of one turn (DESIGN §5). */
@@ -67,16 +68,11 @@ let totalMs = 0;
 let turns = 0;
 let long = 0;
 
-function processorMs(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1_000;
-}
-
 /** One turn of the event loop. */
 function turn<Value>(run: () => Value): Value {
-  const before = processorMs();
+  const before = threadMs();
   const value = run();
-  const tookMs = processorMs() - before;
+  const tookMs = threadMs() - before;
   longestMs = Math.max(longestMs, tookMs);
   totalMs += tookMs;
   turns++;
