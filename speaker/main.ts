@@ -3,13 +3,11 @@ import { createLog } from "../src/base/log.ts";
 import { processHost } from "../src/daemon/process-host.ts";
 import { endOnFault } from "../src/sys/end-on-fault.ts";
 import { formatHelp, formatVersion } from "./help.ts";
-import { loadInTurns } from "./load-in-turns.ts";
+import { loadInTurns, type Part } from "./load-in-turns.ts";
 import { parseOptions } from "./options.ts";
 
 /** Options, environment or the files they name are wrong. */
 const EXIT_INVALID = 2;
-
-type Part = () => Promise<unknown>;
 
 /** Of what runs, the parts that others import first. */
 const PARTS: readonly Part[] = [

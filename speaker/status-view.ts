@@ -188,46 +188,38 @@ export function refusedByIp(
 }
 
 /** Who leads an address, as this node sees it, and what this node does for it; undefined while nothing is decided about it. */
-export function saidOf(
-  { council, announcer, orphans }: Speaker,
-  ip: Ip,
-  nodeName: string,
-): { readonly state: AddressFields["state"]; readonly leader: string | undefined } | undefined {
-  const leadership = council.leadership.get(ip);
+export function saidOf(speaker: Speaker, ip: Ip, nodeName: string) {
+  const leadership = speaker.council.leadership.get(ip);
   if (leadership === undefined) return undefined;
-  const state = announcer.addressState(ip);
-  const hasTaken = state?.phase === "leading" && orphans.taken.has(ip);
-  const leader = hasTaken ? nodeName : leadership.leader;
-  return { state: phaseOf(state, leader), leader };
+  const duty = speaker.announcer.addressState(ip);
+  // This node answers in the elected one's place.
+  const orphan = duty?.phase === "leading" ? speaker.orphans.taken.get(ip) : undefined;
+  const leader = orphan === undefined ? leadership.leader : nodeName;
+  return { state: phaseOf(duty, leader), leader, leadership, duty, orphan };
 }
 
 export function electedFields(speaker: Speaker, ip: Ip, context: StatusContext): AddressFields | undefined {
-  const { council, announcer, orphans } = speaker;
   const { isoOf, nodeName } = context;
   const said = saidOf(speaker, ip, nodeName);
-  const leadership = council.leadership.get(ip);
-  const state = announcer.addressState(ip);
-  if (leadership === undefined || said === undefined) return undefined;
-  const { previousLeader, reason, sinceMs } = leadership;
-  const { leader } = said;
-  const orphan = orphans.taken.get(ip);
-  const hasTaken = orphan !== undefined && state?.phase === "leading";
-  const sticky = stickyOf(council, ip);
-  const strict = strictOf(speaker, ip, state, context);
+  if (said === undefined) return undefined;
+  const { state, leader, duty, orphan } = said;
+  const { previousLeader, reason, sinceMs } = said.leadership;
+  const sticky = stickyOf(speaker.council, ip);
+  const strict = strictOf(speaker, ip, duty, context);
   return {
     address: ip,
-    state: said.state,
-    reason: hasTaken ? "orphan" : reason,
-    ...(hasTaken ? { orphan: { leader: orphan.leader, reason: orphan.reason } } : {}),
+    state,
+    reason: orphan === undefined ? reason : "orphan",
+    ...(orphan === undefined ? {} : { orphan: { leader: orphan.leader, reason: orphan.reason } }),
     ...(strict === undefined ? {} : { strict }),
-    since: isoOf(hasTaken ? orphan.sinceMs : sinceMs),
+    since: isoOf(orphan?.sinceMs ?? sinceMs),
     ...(sticky === undefined ? {} : { sticky }),
-    requestsAnswered: state?.requestsAnswered ?? 0,
+    requestsAnswered: duty?.requestsAnswered ?? 0,
     ...(leader === undefined ? {} : { leader }),
     ...(previousLeader === undefined ? {} : { previousLeader }),
-    ...(state?.contest === undefined ? {} : { viewsDiffer: viewsDifferOf(state.contest) }),
-    ...(state === undefined || state.announcementsSent === 0 ? {} : { announcementsSent: state.announcementsSent }),
-    ...(state?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(state.lastAnnouncementMs) }),
+    ...(duty?.contest === undefined ? {} : { viewsDiffer: viewsDifferOf(duty.contest) }),
+    ...(duty === undefined || duty.announcementsSent === 0 ? {} : { announcementsSent: duty.announcementsSent }),
+    ...(duty?.lastAnnouncementMs === undefined ? {} : { lastAnnouncement: isoOf(duty.lastAnnouncementMs) }),
   };
 }
 

@@ -196,7 +196,7 @@ export class Handover {
         this.#nodeName,
         claims.map(({ duty, to }) => ({ duty, to, basis: this.#basisOf(duty, nowMs) })),
       ),
-      ...byGroup(questions, markOf).map(({ first, duties }) => ({
+      ...byGroup(questions).map(({ first, duties }) => ({
         to: first.to,
         message: {
           kind: "lead-question" as const,
@@ -265,27 +265,20 @@ interface Question extends Spoken {
 
 /** One claim for each group, as far as the same is said of its addresses to the same members. */
 export function claimsOf(node: string, claims: readonly SpokenClaim[]): Outgoing[] {
-  return byGroup(claims, markOf).map(({ first, duties }) => ({
+  return byGroup(claims).map(({ first, duties }) => ({
     to: first.to,
     message: { kind: "claim", ...addressesOf(duties), node, basis: first.basis },
   }));
 }
 
-/** What of a basis may differ between the addresses of one group. */
-function markOf({ basis }: { readonly basis?: ClaimBasis }): string {
-  return `${basis?.freshness} ${basis?.term}`;
-}
-
 type Batch = readonly [Duty, ...Duty[]];
 
-function byGroup<Item extends Spoken>(
-  wanted: readonly Item[],
-  marked: (item: Item) => string,
-): { readonly first: Item; readonly duties: Batch }[] {
+/** Of a basis, freshness and term may differ between the addresses of one group. */
+function byGroup<Item extends Question>(wanted: readonly Item[]): { readonly first: Item; readonly duties: Batch }[] {
   const batches = new Map<string, { readonly first: Item; readonly duties: [Duty, ...Duty[]] }>();
   for (const item of wanted) {
-    const { duty, to } = item;
-    const key = `${duty.group}\n${marked(item)}\n${to.join("\n")}`;
+    const { duty, to, basis } = item;
+    const key = `${duty.group}\n${basis?.freshness} ${basis?.term}\n${to.join("\n")}`;
     const batch = batches.get(key);
     if (batch === undefined) batches.set(key, { first: item, duties: [duty] });
     else batch.duties.push(duty);
