@@ -4,6 +4,7 @@
  */
 
 import {
+  askingAddress,
   frameOf,
   type NeighbourQuestion,
   NeighbourQuestions,
@@ -18,7 +19,7 @@ import type { JudgedLink } from "../src/election/usable-links.ts";
 import type { NodeWord } from "../src/election/word.ts";
 import type { GossipDriver } from "../src/gossip/driver.ts";
 import type { WatchView } from "../src/gossip/fast/fast-event.ts";
-import { type Family, familyOf, type Ip, isLinkLocal } from "../src/net/ip.ts";
+import { type Family, type Ip } from "../src/net/ip.ts";
 import { prefixHolds } from "../src/net/prefix.ts";
 import type { Council } from "./council.ts";
 import { LedBook } from "./led-book.ts";
@@ -199,9 +200,7 @@ function wayTo(
   );
   const ours = links.find(({ link }) => link.prefixes.some((prefix) => prefixHolds(prefix, ip)))?.link;
   if (theirs === undefined || ours === undefined) return undefined;
-  const family = familyOf(ip);
-  const own = ours.addresses.filter((address) => familyOf(address) === family);
-  const ownIp = own.find((address) => isLinkLocal(address) === isLinkLocal(ip)) ?? own[0];
+  const ownIp = askingAddress(ip, ours.addresses);
   if (ownIp === undefined) return undefined;
   return { linkIndex: ours.index, mac: theirs.mac, own: { mac: ours.mac, ip: ownIp } };
 }

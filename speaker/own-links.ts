@@ -41,7 +41,8 @@ export class OwnLinks {
 }
 
 function announceLinkOf({ link, isUsable }: JudgedLink): AnnounceLink {
-  return { index: link.index, name: link.name, mac: link.mac, isUsable, prefixes: link.prefixes };
+  const { index, name, mac, addresses, prefixes } = link;
+  return { index, name, mac, isUsable, addresses, prefixes };
 }
 
 /** Sockets are kept on it: nothing but a socket that fails now speaks against it. */

@@ -14,7 +14,7 @@ const NETWORK = parsePrefix("10.0.0.0/8");
 const MAC = parseMac("02:00:00:00:00:01");
 if (NETWORK === undefined || MAC === undefined) throw new Error("constants do not parse");
 const FIRST = rangeOfPrefix(NETWORK).first;
-const LINK = { index: 2, name: "eth0", mac: MAC, isUsable: true, prefixes: [NETWORK] };
+const LINK = { index: 2, name: "eth0", mac: MAC, isUsable: true, addresses: [], prefixes: [NETWORK] };
 
 interface Payload {
   readonly to: string;

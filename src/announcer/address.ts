@@ -44,6 +44,8 @@ export class Address {
   contestedMs: number | undefined;
   /** Whom it was claimed from since it was won. */
   claimedFrom: string | undefined;
+  /** Whom the segment was asked for since it is handed over. */
+  sought: string | undefined;
 
   constructor(duty: Duty) {
     this.ip = duty.ip;
@@ -61,6 +63,12 @@ export class Address {
   wantedLinks(): readonly number[] {
     const mayAnswer = this.isAnswering() && (this.duty.needsLease !== true || this.isLeased);
     return mayAnswer ? (this.plannedLinks ?? NO_LINKS) : NO_LINKS;
+  }
+
+  /** To whom it is handed over, if that one claims nothing (a Go member): only the segment knows whether it answers. */
+  silentSuccessor(): string | undefined {
+    const { nextLeader } = this.duty;
+    return this.phase === "handing-over" && nextLeader?.sendsClaims === false ? nextLeader.node : undefined;
   }
 
   /** It would be answered here with a lease. */

@@ -1,16 +1,18 @@
 /** The schedules of all links, and the frames that come out of them (DESIGN D11). */
-import type { Ip } from "../net/ip.ts";
-import type { Mac } from "../net/mac.ts";
+import { familyOf, type Ip } from "../net/ip.ts";
 import type { Address } from "./address.ts";
 import { announcementFrame, framesPerBurst } from "./announcement.ts";
-import type { AnnouncerEffect } from "./ports.ts";
+import { holderQuestion } from "./holder-question.ts";
+import type { AnnounceLink, AnnouncerEffect } from "./ports.ts";
 import { LinkSchedule } from "./schedule.ts";
 
 /** What a frame about to leave is checked against. */
 export interface AnnouncingView {
   /** The address, if it is led and answered on the link. */
   readonly announcing: (ip: Ip, linkIndex: number) => Address | undefined;
-  readonly macOf: (linkIndex: number) => Mac | undefined;
+  /** Whether the segment is to be asked who holds the address. */
+  readonly isSeeking: (ip: Ip, linkIndex: number) => boolean;
+  readonly linkOf: (linkIndex: number) => AnnounceLink | undefined;
 }
 
 export class Announcements {
@@ -30,6 +32,11 @@ export class Announcements {
     this.#scheduleOf(linkIndex, nowMs).once(ip, framesPerBurst(ip), nowMs);
   }
 
+  /** Asks for the address, in the rhythm in which its new holder may announce it. */
+  seek(ip: Ip, linkIndex: number, nowMs: number): void {
+    this.#scheduleOf(linkIndex, nowMs).start(ip, 1, nowMs);
+  }
+
   cancel(ip: Ip, linkIndex: number): void {
     this.#schedules.get(linkIndex)?.cancel(ip);
   }
@@ -45,16 +52,20 @@ export class Announcements {
   drain(view: AnnouncingView, nowMs: number): AnnouncerEffect[] {
     const effects: AnnouncerEffect[] = [];
     for (const [linkIndex, schedule] of this.#schedules) {
-      const mac = view.macOf(linkIndex);
-      if (mac === undefined) continue;
-      const mayAnnounce = (ip: Ip): boolean => view.announcing(ip, linkIndex) !== undefined;
-      for (let due = schedule.next(nowMs, mayAnnounce); due !== undefined; due = schedule.next(nowMs, mayAnnounce)) {
+      const link = view.linkOf(linkIndex);
+      if (link === undefined) continue;
+      const maySpeak = (ip: Ip): boolean =>
+        view.announcing(ip, linkIndex) !== undefined || view.isSeeking(ip, linkIndex);
+      for (let due = schedule.next(nowMs, maySpeak); due !== undefined; due = schedule.next(nowMs, maySpeak)) {
         const address = view.announcing(due.ip, linkIndex);
-        if (address === undefined) continue;
+        if (address === undefined) {
+          effects.push(...questionOn(link, due.ip));
+          continue;
+        }
         const { ip, family } = address;
         this.#frames++;
         address.announcementsSent++;
-        effects.push({ kind: "frame", linkIndex, family, bytes: announcementFrame(ip, mac, due.frame) });
+        effects.push({ kind: "frame", linkIndex, family, bytes: announcementFrame(ip, link.mac, due.frame) });
         if (!address.hasAnnounced) effects.push({ kind: "noted", note: { kind: "first-frame", ip, linkIndex } });
         address.hasAnnounced = true;
         address.lastAnnouncementMs = nowMs;
@@ -80,4 +91,9 @@ export class Announcements {
     this.#schedules.set(linkIndex, schedule);
     return schedule;
   }
+}
+
+function questionOn(link: AnnounceLink, ip: Ip): AnnouncerEffect[] {
+  const bytes = holderQuestion(ip, link);
+  return bytes === undefined ? [] : [{ kind: "frame", linkIndex: link.index, family: familyOf(ip), bytes }];
 }

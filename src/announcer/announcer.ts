@@ -53,7 +53,11 @@ export class Announcer {
       const isAnnounced = address?.isArmed === true && address.answeredOn.includes(linkIndex);
       return isAnnounced && this.#mayAnswer(address, this.#nowMs) ? address : undefined;
     },
-    macOf: (linkIndex) => this.#links.macOf(linkIndex),
+    isSeeking: (ip, linkIndex) => {
+      const address = this.#book.find(ip);
+      return address?.silentSuccessor() !== undefined && address.answeredOn.includes(linkIndex);
+    },
+    linkOf: (linkIndex) => this.#links.find(linkIndex),
   };
 
   constructor(options: AnnouncerOptions) {
@@ -236,6 +240,7 @@ export class Announcer {
     for (const linkIndex of before) if (!wanted.includes(linkIndex)) this.#announcements.cancel(ip, linkIndex);
     const isWon = !address.isArmed;
     address.isArmed = address.phase === "leading" && wanted.length > 0;
+    this.#seekHolder(address, nowMs);
     if (!address.isArmed) return;
     for (const linkIndex of wanted) {
       const isNew = isWon || !before.includes(linkIndex) || this.#changedMacs.has(linkIndex);
@@ -246,6 +251,15 @@ export class Announcer {
       this.#notes.push({ kind: "armed", ip });
     }
     this.#book.claim(address, nowMs);
+  }
+
+  /** Whoever claims nothing may have announced the address long before we heard that it leads: nothing else would end our answers. */
+  #seekHolder(address: Address, nowMs: number): void {
+    const successor = address.silentSuccessor();
+    if (successor === address.sought) return;
+    address.sought = successor;
+    if (successor === undefined) return;
+    for (const linkIndex of address.answeredOn) this.#announcements.seek(address.ip, linkIndex, nowMs);
   }
 
   /** Claims and questions first, then announcements: what a mute holds back. */

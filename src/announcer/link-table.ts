@@ -1,6 +1,6 @@
 /** The node's links as the announcer needs them: what changed, who shares a segment, who may receive. */
 import { isSameList } from "../base/same-list.ts";
-import { type Mac, macBytes } from "../net/mac.ts";
+import { macBytes } from "../net/mac.ts";
 import { formatPrefix } from "../net/prefix.ts";
 import { type SharedSegment, type Topology, topologyOf } from "./plan.ts";
 import type { AnnounceLink } from "./ports.ts";
@@ -20,8 +20,8 @@ export class LinkTable {
     return this.#links.has(linkIndex);
   }
 
-  macOf(linkIndex: number): Mac | undefined {
-    return this.#links.get(linkIndex)?.mac;
+  find(linkIndex: number): AnnounceLink | undefined {
+    return this.#links.get(linkIndex);
   }
 
   receiving(linkIndex: number): ReceivingLink | undefined {
@@ -73,6 +73,7 @@ function isSameLink(a: AnnounceLink, b: AnnounceLink | undefined): boolean {
     a.name === b.name &&
     a.mac === b.mac &&
     a.isUsable === b.isUsable &&
+    isSameList(a.addresses, b.addresses) &&
     isSameList(a.prefixes.map(formatPrefix), b.prefixes.map(formatPrefix))
   );
 }

@@ -2,7 +2,7 @@
  * Unicast ARP requests and Neighbor Solicitations to one member (DESIGN D7), and the answers to them: for an address that it leads its
  * process answers, for its node address its kernel. Pure: frames out, frames in. RFC 826; RFC 4861 §7.3.1 (unicast solicitation).
  */
-import { type Family, familyOf, type Ip, ipv4At, ipv6At } from "../net/ip.ts";
+import { type Family, familyOf, type Ip, ipv4At, ipv6At, isLinkLocal } from "../net/ip.ts";
 import { type Mac, macAt, ZERO_MAC } from "../net/mac.ts";
 import {
   ARP_REPLY,
@@ -77,6 +77,12 @@ export class NeighbourQuestions {
         asked.own.mac === macAt(frame, DESTINATION_OFFSET),
     );
   }
+}
+
+/** Which of a link's own addresses asks for `ip`; undefined when it has none of the family. */
+export function askingAddress(ip: Ip, own: readonly Ip[]): Ip | undefined {
+  const fitting = own.filter((address) => familyOf(address) === familyOf(ip));
+  return fitting.find((address) => isLinkLocal(address) === isLinkLocal(ip)) ?? fitting[0];
 }
 
 export function frameOf({ linkIndex, ip, mac, own }: NeighbourQuestion): QuestionFrame {

@@ -14,6 +14,8 @@ export interface AnnounceLink {
   readonly mac: Mac;
   /** All of DESIGN D3's "usable link": kernel facts, hold-up of 2 s, not excluded. */
   readonly isUsable: boolean;
+  /** What the kernel itself holds on it: whoever asks for an IPv6 address asks from one of them. */
+  readonly addresses: readonly Ip[];
   readonly prefixes: readonly Prefix[];
 }
 

@@ -2,7 +2,23 @@ import { expect } from "chai";
 import type { Duty, HandoverMessage } from "../../src/announcer/ports.ts";
 import { buildArpAnnouncement, buildArpRequest } from "../../src/packet/arp.ts";
 import { encodeNdpFrame } from "../../src/packet/ndp.ts";
-import { BASIS, claim, duty, ip, leadingRig, link, mac, Rig, say, VIP, VIP6, winnerOf, withoutNotes } from "./rig.ts";
+import { answerFrame, readFrame } from "../simulation/frames.ts";
+import {
+  BASIS,
+  claim,
+  duty,
+  ip,
+  leadingRig,
+  link,
+  mac,
+  OWN_MAC,
+  Rig,
+  say,
+  VIP,
+  VIP6,
+  winnerOf,
+  withoutNotes,
+} from "./rig.ts";
 
 const CLIENT = { mac: mac("02:00:00:00:00:99"), ip: ip("192.0.2.99") };
 const REQUEST = buildArpRequest(CLIENT, VIP);
@@ -18,7 +34,8 @@ function movedRig(nextLeader: Duty["nextLeader"], ...addresses: readonly Duty["i
   const rig = leadingRig(...led.map((address) => duty(address, "lead")));
   rig.on({ kind: "members", members: MEMBERS });
   const moved = led.map((address) => duty(address, "moved", nextLeader === undefined ? {} : { nextLeader }));
-  expect(rig.duties(...moved)).to.deep.equal([]);
+  const asksSegment = nextLeader?.sendsClaims === false;
+  expect(rig.duties(...moved)).to.have.length(asksSegment ? led.length : 0);
   return rig;
 }
 
@@ -210,6 +227,36 @@ describe("the old leader of a planned move", () => {
       expect(rig.pass(10)).to.deep.equal([]);
     });
   }
+  it("asks the segment for what a Go member takes over, and stops on its answer", () => {
+    const rig = movedRig(TO_GO, VIP, VIP6);
+    const asked = rig.done.flatMap(({ effect }) => (effect.kind === "frame" ? [readFrame(effect.bytes)] : []));
+    expect(
+      asked.map((frame) => frame && [frame.form, frame.destination, frame.senderIp, frame.targetIp]),
+    ).to.deep.equal([
+      // RFC 5227 §2.1.1: no sender address, so that nobody's cache changes; RFC 4861 §7.2.2.
+      ["arp-request", "ff:ff:ff:ff:ff:ff", "0.0.0.0", VIP],
+      ["solicitation", "33:33:ff:00:00:10", "fe80::1", VIP6],
+    ]);
+    expect(
+      rig.receive(1, answerFrame({ mac: STRANGER_MAC, ip: VIP }, { mac: OWN_MAC, ip: ip("0.0.0.0") })).verdict,
+    ).to.equal("holder-heard");
+    rig.receive(1, answerFrame({ mac: STRANGER_MAC, ip: VIP6 }, { mac: OWN_MAC, ip: ip("fe80::1") }));
+    expect(rig.states().map(({ phase }) => phase)).to.deep.equal(["stopped", "stopped"]);
+    expect(rig.pass(10_000).filter((line) => line.includes("frame eth"))).to.deep.equal([]);
+  });
+  it("asks four times more, in the rhythm of announcements, and goes on answering when nobody answers", () => {
+    const rig = movedRig(TO_GO);
+    expect(rig.pass(60_000).filter((line) => line.includes("frame eth"))).to.deep.equal(
+      [1_100, 2_200, 3_300, 4_400].map((atMs) => `${atMs}: frame eth1 request 0.0.0.0 ${OWN_MAC}`),
+    );
+    expect(rig.receive(1, REQUEST).verdict).to.equal("answered");
+  });
+  it("asks nobody for an IPv6 address on a link without an address of its own", () => {
+    const rig = leadingRig(duty(VIP6, "lead"));
+    rig.links(link(1, { addresses: [ip("192.0.2.1")] }));
+    rig.duties(duty(VIP6, "moved", { nextLeader: TO_GO }));
+    expect(rig.pass(10_000).filter((line) => line.includes("frame eth"))).to.deep.equal([]);
+  });
   it("leads again without a gap when the move is called off, and announces it", () => {
     const rig = movedRig(TO_OURS);
     const lines = rig.duties(duty(VIP, "lead", { previousLeader: "n2" }));

@@ -35,6 +35,7 @@ export function link(index: number, changes: Partial<AnnounceLink> = {}): Announ
     name: `eth${index}`,
     mac: mac(`02:00:00:00:00:0${index}`),
     isUsable: true,
+    addresses: [ip(`fe80::${index}`), ip(`192.0.${index + 1}.1`)],
     prefixes: [`192.0.${index + 1}.0/24`, `2001:db8:${index - 1}::/64`].map(
       (text) => parsePrefix(text) ?? expect.fail(text),
     ),

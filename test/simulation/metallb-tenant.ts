@@ -1,6 +1,7 @@
 /**
  * A member as MetalLB's speaker is one, seen from gossip: memberlist's own detection and timing, no metadata, and the election of
- * metallb.io's documents, written out naively. On the wire it says what it has won, and answers nothing: what it leads is asked of it.
+ * metallb.io's documents, written out naively. On the wire it says what it has won, and answers nobody but a speaker that hands over
+ * to it: clients ask the model itself what it leads.
  */
 import { createHash } from "node:crypto";
 import { announcementFrame, framesPerBurst } from "../../src/announcer/announcement.ts";
@@ -10,10 +11,11 @@ import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import { createCodec } from "../../src/gossip/codec.ts";
 import { GossipDriver } from "../../src/gossip/driver.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
-import { familyOf, type Ip } from "../../src/net/ip.ts";
+import { familyOf, type Ip, isLinkLocal } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
 import { prefixHolds } from "../../src/net/prefix.ts";
 import { EXCLUDE_LABEL } from "./cluster.ts";
+import { answerFrame, readFrame } from "./frames.ts";
 import type { OwnFlags, StartTenant, Tenant, TenantPorts, TenantView } from "./tenant.ts";
 import { WORLD_TIMING } from "./user-messages.ts";
 
@@ -52,10 +54,33 @@ class MetallbTenant implements Tenant {
       },
     });
     this.#gossip.start();
+    ports.packets.listen((linkIndex, _family, frame) => this.#hear(linkIndex, frame));
   }
 
   setLinks(links: readonly Link[]): void {
     this.#links = links;
+    this.#ports.packets.setLinks(links);
+    this.#listen();
+  }
+
+  /** As its kernel's sockets: every request comes in. */
+  #listen(): void {
+    const services = [...(this.#snapshot?.services.values() ?? [])];
+    const addresses = new Set(services.flatMap((service) => service.addresses as readonly Ip[]));
+    for (const { index } of this.#links) this.#ports.packets.setFilter(index, addresses, []);
+  }
+
+  #hear(linkIndex: number, bytes: Uint8Array): void {
+    const asked = readFrame(bytes);
+    const link = this.#links.find(({ index }) => index === linkIndex);
+    if (asked === undefined || link === undefined || !this.#announced.has(asked.targetIp)) return;
+    const { form, source, senderIp, senderMac, targetIp } = asked;
+    const isHandingOver =
+      form === "arp-request" ? senderIp === "0.0.0.0" : form === "solicitation" && isLinkLocal(senderIp);
+    // MetalLB answers no solicitation without source link-layer address.
+    if (!isHandingOver || senderMac === undefined) return;
+    const answer = answerFrame({ mac: link.mac, ip: targetIp }, { mac: source, ip: senderIp });
+    this.#ports.packets.send(linkIndex, familyOf(targetIp), answer);
   }
 
   #announce(): void {
@@ -105,6 +130,7 @@ class MetallbTenant implements Tenant {
   /** Whatever is lost is lost at once, so that it is announced again when it is won back. */
   applySnapshot(snapshot: ClusterSnapshot): void {
     this.#snapshot = snapshot;
+    this.#listen();
     this.#forgetLost(this.#leaders());
   }
 

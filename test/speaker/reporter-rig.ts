@@ -25,7 +25,7 @@ export function link(
   isUsable = true,
   prefixes = ["10.0.0.0/8", "2001:db8::/32"],
 ): AnnounceLink {
-  return { index, name, mac: mac(`02:00:00:00:00:0${index}`), isUsable, prefixes: prefixes.map(prefix) };
+  return { index, name, mac: mac(`02:00:00:00:00:0${index}`), isUsable, addresses: [], prefixes: prefixes.map(prefix) };
 }
 
 export const LINKS = [link("eth0", 2), link("eth1", 3, true, ["198.51.100.0/24"])];
