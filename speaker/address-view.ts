@@ -26,7 +26,7 @@ export function addressOf(speaker: Speaker, ip: Ip, context: StatusContext): Add
   const fields = electedFields(speaker, ip, context);
   if (fields === undefined) return undefined;
   const { group, candidates, refusals } = decision;
-  const nameOfLink = new Map(council.links(context.nowMs).map(({ link }) => [link.index, link.name]));
+  const nameOfLink = new Map(council.node.links(context.nowMs).map(({ link }) => [link.index, link.name]));
   return {
     ...head,
     ...fields,

@@ -1,17 +1,14 @@
 /**
- * Everything that leads from facts to duties on one node: snapshot, members and links in; decisions, leadership and the own
- * word out. It holds the pure machines' states and knows no socket, timer or message.
+ * Everything that leads from facts to duties on one node: snapshot, members and links in; decisions, leadership and duties out. What is
+ * to be led comes from the derivation, what this node is from its standing and links; who leads is decided here. It holds the pure
+ * machines' states and knows no socket, timer or message.
  */
 import { NODE_LABELS } from "../api/annotations.ts";
-import type { DETECTIONS, READY_REASONS } from "../api/reasons.ts";
+import type { DETECTIONS } from "../api/reasons.ts";
 import type { Duty } from "../src/announcer/ports.ts";
-import { earliest, isDue } from "../src/base/deadlines.ts";
+import { earliest } from "../src/base/deadlines.ts";
 import type { ListDifference } from "../src/base/list-difference.ts";
-import { type Acceptance, acceptConfiguration } from "../src/desired/accept-configuration.ts";
-import { Deriver } from "../src/desired/derive.ts";
-import { FreshEndpoints } from "../src/desired/fresh-endpoints.ts";
 import type { Derived } from "../src/desired/group.ts";
-import { hasSameValues } from "../src/desired/keyed-difference.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
 import type { PastRun } from "../src/election/damping.ts";
@@ -24,37 +21,35 @@ import {
   observedNodesDeadlineMs,
   observeNodes,
 } from "../src/election/observed-nodes.ts";
-import { buildWord } from "../src/election/own-word.ts";
 import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rule-in-force.ts";
-import {
-  flagsOf,
-  initialStanding,
-  readyReasonOf,
-  type StandingEvent,
-  type StandingState,
-  stand,
-  standingDeadlineMs,
-} from "../src/election/standing.ts";
-import {
-  failSockets,
-  initialLinks,
-  type JudgedLink,
-  judgeLinks,
-  type LinksState,
-  linksDeadlineMs,
-  observeLinks,
-} from "../src/election/usable-links.ts";
+import type { StandingEvent, StandingState } from "../src/election/standing.ts";
 import { type NodeWord, RULES, type Rule } from "../src/election/word.ts";
 import type { Ip } from "../src/net/ip.ts";
 import type { Link } from "../src/net/link.ts";
-import { type Prefix, prefixesOfRange } from "../src/net/prefix.ts";
+import type { Prefix } from "../src/net/prefix.ts";
+import { Derivation, type Judgement } from "./derivation.ts";
 import { DutyBook } from "./duty-book.ts";
 import { Holding } from "./holding.ts";
 import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
-import { type CouncilPorts, type PastTrouble, pastTroublesOf, type SpeakerSettings } from "./speaker-ports.ts";
+import { OwnNode } from "./own-node.ts";
+import type { CouncilPorts, PastTrouble, SpeakerSettings } from "./speaker-ports.ts";
 
-export type Readiness = (typeof READY_REASONS)[number];
+/** What is so in the turn in which it decides. */
+export interface Circumstances {
+  readonly incarnation: number;
+  readonly answering: ReadonlySet<Ip>;
+  readonly orphans: ReadonlyMap<Ip, unknown>;
+  readonly wasReplaced: boolean;
+  /** It says goodbye, or has said it. */
+  readonly saysGoodbye: boolean;
+  /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
+  readonly isGone: boolean;
+  readonly nowMs: number;
+  /** See `Election`. */
+  readonly budget: number;
+  readonly asked: ReadonlySet<Ip>;
+}
 
 export interface Verdict {
   /** What is different from before. */
@@ -66,87 +61,60 @@ export interface Verdict {
   readonly budgetLeft: number;
 }
 
-/** Of the first snapshot, in one turn: some milliseconds. */
-const OBJECTS_AT_ONCE = 150;
 const NONE: ListDifference<never> = { gone: [], come: [] };
-const NOTHING_DERIVED: Derived = { groups: [], refused: [] };
 
 export class Council {
   readonly #settings: SpeakerSettings;
   readonly #members: MemberViews;
+  readonly #isGossipOn: boolean;
   readonly #cap: Rule;
+  readonly #labelsOfName: Labels;
+  readonly node: OwnNode;
+  readonly holding: Holding;
+  readonly #derivation: Derivation;
   readonly #election: Election;
-  #standing: StandingState;
-  #links: LinksState;
-  #rule: RuleState;
-  #observed: ObservedNodes = NO_OBSERVED_NODES;
-  /** As read last, and as it counts. */
-  #read: ClusterSnapshot | undefined;
-  /** All of the first snapshot was derived. */
-  #isRead = false;
-  #snapshot: ClusterSnapshot | undefined;
-  #refusal: string | undefined;
-  /** Some address was given up, or taken, since the configuration was last judged. */
-  #mayAccept = false;
-  #derived: Derived = NOTHING_DERIVED;
-  #poolPrefixes: readonly Prefix[] = [];
-  /** Until every group was decided after it. */
-  #wasReplaced = false;
-  #electors: readonly MemberView[] = [];
   readonly #leadership = new LeadershipBook();
   readonly #duties = new DutyBook();
-  readonly holding: Holding;
-  readonly #deriver = new Deriver();
-  readonly #fresh = new FreshEndpoints();
-  /** What `#derived` is without the marks of fresh endpoints. */
-  #judged: Derived = NOTHING_DERIVED;
-  readonly #isGossipOn: boolean;
-  readonly #labelsOfName: Labels;
+  #rule: RuleState;
+  #observed: ObservedNodes = NO_OBSERVED_NODES;
+  #electors: readonly MemberView[] = [];
+  /** Until every group was decided after it. */
+  #wasReplaced = false;
 
   constructor(settings: SpeakerSettings, members: MemberViews, ports: CouncilPorts, nowMs: number) {
     this.#settings = settings;
-    this.#election = new Election(ports.rankHeads);
     this.#members = members;
     this.#isGossipOn = ports.gossip !== undefined;
-    this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
     this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
-    this.#standing = initialStanding({
-      name: settings.nodeName,
-      ignoresCordon: settings.ignoresCordon,
-      ignoresExcludeLabel: settings.ignoresExcludeLabel,
-      troubles: settings.pastTroubles.map(({ kind, ageMs }) => ({ kind, atMs: nowMs - ageMs })),
-      isFirstRun: settings.isFirstRun === true,
-    });
-    this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] });
-    this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);
+    this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
+    this.node = new OwnNode(settings, nowMs);
     this.holding = new Holding(
       settings.nodeName,
       (ip) => this.#duties.decisionOf(ip),
       (addresses) => this.#election.holdersChanged(addresses),
     );
+    this.#derivation = new Derivation(settings);
+    this.#election = new Election(ports.rankHeads);
+    this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);
   }
 
   get standing(): StandingState {
-    return this.#standing;
+    return this.node.standing;
   }
 
   get rule(): RuleState {
     return this.#rule;
   }
 
-  get snapshot(): ClusterSnapshot | undefined {
-    return this.#snapshot;
-  }
-
   /** Why the configuration as it was read does not count (`metallb-1` accepts whole ones only); undefined when it does. */
   get configurationRefusal(): string | undefined {
-    return this.#refusal;
+    return this.#derivation.refusal;
   }
 
   /** Who notices that a node died. Without gossip and without an API server, nobody does. */
   get detection(): (typeof DETECTIONS)[number] {
     if (this.#isGossipOn) return "gossip";
-    return this.#snapshot?.source === "kubernetes" ? "api-server" : "none";
+    return this.#derivation.snapshot?.source === "kubernetes" ? "api-server" : "none";
   }
 
   /** Strict addresses can be: others can be asked. */
@@ -155,20 +123,39 @@ export class Council {
   }
 
   get derived(): Derived {
-    return this.#derived;
+    return this.#derivation.derived;
+  }
+
+  get poolPrefixes(): readonly Prefix[] {
+    return this.#derivation.poolPrefixes;
   }
 
   get decisions(): readonly Decision[] {
     return this.#election.decisions;
   }
 
-  /** Some decisions are of before: more is to be decided in the next turn. */
-  get isDeciding(): boolean {
-    return this.#isReading || !this.#election.isDone || !this.#duties.isDone;
+  /** Undefined: no election is about the address. */
+  decisionOf(ip: Ip): Decision | undefined {
+    return this.#duties.decisionOf(ip);
   }
 
-  get #isReading(): boolean {
-    return this.#snapshot !== undefined && !this.#isRead;
+  get leadership(): LeadershipByIp {
+    return this.#leadership.byIp;
+  }
+
+  /** Members that the last decisions were made of. */
+  get electors(): readonly MemberView[] {
+    return this.#electors;
+  }
+
+  /** Labels of the own Node; of one that no document describes, its name. */
+  get ownLabels(): Labels {
+    return this.#derivation.snapshot?.nodes.get(this.#settings.nodeName)?.labels ?? this.#labelsOfName;
+  }
+
+  /** Some decisions are of before: more is to be decided in the next turn. */
+  get isDeciding(): boolean {
+    return this.#derivation.isReading || !this.#election.isDone || !this.#duties.isDone;
   }
 
   /** Some address is answered here that another shall lead, or that may be found to be so in the next turns. */
@@ -187,7 +174,7 @@ export class Council {
   answeringChanged(ip: Ip): void {
     this.#duties.touch(ip);
     this.holding.answers(ip);
-    this.#mayAccept = true;
+    this.#derivation.answeringChanged();
   }
 
   /** Something beside decisions has changed that the address's duty follows from. */
@@ -195,181 +182,63 @@ export class Council {
     this.#duties.touch(ip);
   }
 
-  /** Undefined: no election is about the address. */
-  decisionOf(ip: Ip): Decision | undefined {
-    return this.#duties.decisionOf(ip);
-  }
-
-  /** Members that the last decisions were made of. */
-  get electors(): readonly MemberView[] {
-    return this.#electors;
-  }
-
-  /** Labels of the own Node; of one that no document describes, its name. */
-  get ownLabels(): Labels {
-    return this.#snapshot?.nodes.get(this.#settings.nodeName)?.labels ?? this.#labelsOfName;
-  }
-
-  get leadership(): LeadershipByIp {
-    return this.#leadership.byIp;
-  }
-
-  get poolPrefixes(): readonly Prefix[] {
-    return this.#poolPrefixes;
-  }
-
-  /** What this node still waits for; "ready" when nothing. */
-  readiness(): Readiness {
-    return readyReasonOf(this.#standing);
-  }
-
-  /** `announced`: what this node answers for now; under `metallb-1` a configuration must not take the pool from under it. */
-  applySnapshot(snapshot: ClusterSnapshot, announced: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
-    this.#read = snapshot;
-    this.#accept(announced, nowMs, changed);
+  /** `answering`: what this node answers for now. */
+  applySnapshot(snapshot: ClusterSnapshot, answering: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
+    this.#derivation.applySnapshot(snapshot, this.#judgement(answering), nowMs, changed);
     const node = snapshot.nodes.get(this.#settings.nodeName);
     this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
   }
 
-  /** Derives the first snapshot, some objects a turn; until that is done it does not count as read. */
-  goOnReading(nowMs: number): void {
-    if (this.#snapshot === undefined || this.#isRead) return;
-    if (!this.#deriver.isDone) {
-      this.#judged = this.#deriver.goOn(this.#settings.turnBudget ?? OBJECTS_AT_ONCE);
-      this.#derived = this.#fresh.mark(this.#judged, nowMs);
-    }
-    if (!this.#deriver.isDone) return;
-    this.#isRead = true;
-    this.stand({ kind: "snapshot-complete" }, nowMs);
+  #judgement(answering: ReadonlySet<Ip>): Judgement {
+    return { rule: this.#rule.rule, answering };
   }
 
-  #accept(announced: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
-    if (this.#read === undefined) return;
-    this.#mayAccept = false;
-    const isWhole = this.#rule.rule === "metallb-1";
-    const { snapshot: counted, refusal }: Acceptance = isWhole
-      ? acceptConfiguration(this.#snapshot, this.#read, announced)
-      : { snapshot: this.#read };
-    this.#refusal = refusal;
-    const poolsBefore = this.#snapshot?.pools;
-    this.#snapshot = counted;
-    const rules = { loadBalancerClass: this.#settings.loadBalancerClass, checksAdmission: !isWhole };
-    if (poolsBefore === undefined || !hasSameValues(poolsBefore, counted.pools)) {
-      this.#poolPrefixes = [...counted.pools.values()].flatMap(({ ranges }) => ranges.flatMap(prefixesOfRange));
-    }
-    if (poolsBefore === undefined) return this.#deriver.begin(counted, rules);
-    this.#judged = this.#deriver.derive(counted, rules, changed);
-    this.#derived = this.#fresh.mark(this.#judged, nowMs);
+  /** Derives the first snapshot, some objects a turn; until that is done it does not count as read. */
+  goOnReading(nowMs: number): void {
+    if (this.#derivation.goOnReading(nowMs)) this.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
   observeLinks(links: readonly Link[], nowMs: number): void {
-    this.#links = observeLinks(this.#links, links, nowMs);
+    this.node.observeLinks(links, nowMs);
+  }
+
+  hasOpenSockets(nowMs: number): boolean {
+    return this.node.hasOpenSockets(nowMs);
   }
 
   stand(event: StandingEvent, nowMs: number): void {
-    this.#standing = stand(this.#standing, event, nowMs);
+    this.node.stand(event, nowMs);
   }
 
-  /** Troubles of the process before this one that only a peer knew of. */
+  /** See `OwnNode`. */
   remember(run: PastRun, nowMs: number): readonly PastTrouble[] {
-    const before = this.#standing.troubles;
-    this.stand({ kind: "remembered", run }, nowMs);
-    return this.#standing.troubles === before ? [] : pastTroublesOf(this.#standing.troubles, nowMs);
-  }
-
-  links(nowMs: number): readonly JudgedLink[] {
-    return judgeLinks(this.#links, nowMs);
-  }
-
-  failSockets(links: ReadonlySet<number>): void {
-    this.#links = failSockets(this.#links, links);
-  }
-
-  /** One link that fails must not keep the others from answering; with no link at all there is nothing to open. */
-  hasOpenSockets(nowMs: number): boolean {
-    if (!this.knowsLinks) return false;
-    const links = this.links(nowMs);
-    return links.some(({ isUsable }) => isUsable) || !links.some(({ reason }) => reason === "socket-failed");
-  }
-
-  get knowsLinks(): boolean {
-    return this.#links.links !== undefined;
+    return this.node.remember(run, nowMs);
   }
 
   word(nowMs: number): NodeWord {
-    const facts = {
-      standing: this.#standing,
-      links: this.links(nowMs),
-      highestRule: this.#cap,
-      ruleInUse: this.#rule.rule,
-      ...(this.#snapshot === undefined ? {} : { snapshot: this.#snapshot }),
-    };
-    return buildWord(facts, nowMs);
+    const { snapshot } = this.#derivation;
+    return this.node.word(
+      { highestRule: this.#cap, ruleInUse: this.#rule.rule, ...(snapshot === undefined ? {} : { snapshot }) },
+      nowMs,
+    );
   }
 
   /** As much as the budget allows; before the first snapshot nothing is decided: "not read yet" is not "empty". */
-  decide(view: {
-    readonly incarnation: number;
-    readonly answering: ReadonlySet<Ip>;
-    readonly orphans: ReadonlyMap<Ip, unknown>;
-    readonly wasReplaced: boolean;
-    /** It says goodbye, or has said it. */
-    readonly saysGoodbye: boolean;
-    /** It has said goodbye and answers only until others are heard: it is no candidate any more. */
-    readonly isGone: boolean;
-    readonly nowMs: number;
-    /** See `Election`. */
-    readonly budget: number;
-    readonly asked: ReadonlySet<Ip>;
-  }): Verdict {
-    const { nowMs, budget } = view;
+  decide(now: Circumstances): Verdict {
+    const { nowMs, answering } = now;
     this.stand({ kind: "tick" }, nowMs);
     const others = this.#members.electorate();
-    const ruleBefore = this.#rule.rule;
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
-    const { rule } = this.#rule;
-    // Refused once is not refused for good: the address may have been given up. And each rule reads pools in its own way.
-    if ((this.#refusal !== undefined && this.#mayAccept) || rule !== ruleBefore) this.#accept(view.answering, nowMs);
-    else if (isDue(this.#fresh.deadlineMs, nowMs)) this.#derived = this.#fresh.mark(this.#judged, nowMs);
-    const snapshot = this.#snapshot;
-    if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], held: [], budgetLeft: budget };
-    const members = this.#electorate(snapshot, others, view.isGone, nowMs);
-    this.#electors = members;
-    this.#observed = observeNodes(this.#observed, snapshot.source, snapshot.nodes, members, nowMs);
-    this.#wasReplaced ||= view.wasReplaced;
-    const budgetToGo = this.#election.advance(
-      this.#derived.groups,
-      {
-        rule,
-        source: snapshot.source,
-        members,
-        // MetalLB's speakers drop a Node that is deleted at once, and they must be agreed with.
-        nodes: rule === "metallb-1" ? snapshot.nodes : this.#observed.nodes,
-        ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
-        notYetCounted: this.#observed.notYetCounted,
-        holders: this.holding.byIp,
-      },
-      this.#isReading ? 0 : budget,
-      view.asked,
-    );
+    this.#derivation.refresh(this.#judgement(answering), nowMs);
+    const { snapshot } = this.#derivation;
+    if (snapshot === undefined) return { decisions: NONE, duties: NONE, changes: [], held: [], budgetLeft: now.budget };
+    this.#electors = this.#electorate(snapshot, others, now.isGone, nowMs);
+    this.#wasReplaced ||= now.wasReplaced;
+    const budgetToGo = this.#elect(snapshot, now);
     const decisions = this.#election.takeChanges();
     const changes = this.#leadership.follow(decisions, nowMs);
-    const bookView = {
-      self: this.#settings.nodeName,
-      incarnation: view.incarnation,
-      answering: view.answering,
-      orphans: view.orphans,
-      wasReplaced: this.#wasReplaced,
-      saysGoodbye: view.saysGoodbye,
-      leadership: this.#leadership.byIp,
-      ownLabels: this.ownLabels,
-      ours: this.#members.ours,
-      hasLeases: this.hasLeases,
-      // Nobody announces before it is ready, whatever the rule says of members.
-      isReady: flagsOf(this.#standing, nowMs).includes("ready"),
-    };
-    const { changes: duties, budgetLeft } = this.#duties.follow(decisions, bookView, budgetToGo);
-    const held = this.holding.hold(decisions.come, view.answering, nowMs);
+    const { changes: duties, budgetLeft } = this.#assign(decisions, now, budgetToGo);
+    const held = this.holding.hold(decisions.come, answering, nowMs);
     if (!this.isDeciding) this.#wasReplaced = false;
     return { decisions, duties, changes, held, budgetLeft };
   }
@@ -387,13 +256,52 @@ export class Council {
     return isGone ? others : [...others, { name: this.#settings.nodeName, word: this.word(nowMs) }];
   }
 
+  /** Who leads what; gives the budget that is left. */
+  #elect({ source, nodes }: ClusterSnapshot, { nowMs, budget, asked }: Circumstances): number {
+    const { rule } = this.#rule;
+    this.#observed = observeNodes(this.#observed, source, nodes, this.#electors, nowMs);
+    const view = {
+      rule,
+      source,
+      members: this.#electors,
+      // MetalLB's speakers drop a Node that is deleted at once, and they must be agreed with.
+      nodes: rule === "metallb-1" ? nodes : this.#observed.nodes,
+      ignoresExcludeLabel: this.#settings.ignoresExcludeLabel,
+      notYetCounted: this.#observed.notYetCounted,
+      holders: this.holding.byIp,
+    };
+    return this.#election.advance(this.derived.groups, view, this.#derivation.isReading ? 0 : budget, asked);
+  }
+
+  /** What this node does about what was decided. */
+  #assign(
+    decisions: ListDifference<Decision>,
+    { incarnation, answering, orphans, saysGoodbye, nowMs }: Circumstances,
+    budget: number,
+  ): ReturnType<DutyBook["follow"]> {
+    const view = {
+      self: this.#settings.nodeName,
+      incarnation,
+      answering,
+      orphans,
+      wasReplaced: this.#wasReplaced,
+      saysGoodbye,
+      leadership: this.#leadership.byIp,
+      ownLabels: this.ownLabels,
+      ours: this.#members.ours,
+      hasLeases: this.hasLeases,
+      // Nobody announces before it is ready, whatever the rule says of members.
+      isReady: this.node.isReady(nowMs),
+    };
+    return this.#duties.follow(decisions, view, budget);
+  }
+
   nextDeadlineMs(nowMs: number): number | undefined {
     return earliest([
-      standingDeadlineMs(this.#standing, nowMs),
-      linksDeadlineMs(this.#links, nowMs),
+      this.node.deadlineMs(nowMs),
       ruleDeadlineMs(this.#rule),
       observedNodesDeadlineMs(this.#observed, nowMs),
-      this.#fresh.deadlineMs,
+      this.#derivation.deadlineMs,
       this.holding.deadlineMs,
     ]);
   }

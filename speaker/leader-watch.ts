@@ -21,9 +21,9 @@ import type { GossipDriver } from "../src/gossip/driver.ts";
 import type { WatchView } from "../src/gossip/fast/fast-event.ts";
 import { type Family, type Ip } from "../src/net/ip.ts";
 import { prefixHolds } from "../src/net/prefix.ts";
-import type { Council } from "./council.ts";
 import { LedBook } from "./led-book.ts";
 import type { KnownMember, MemberViews } from "./member-views.ts";
+import type { OwnNode } from "./own-node.ts";
 import { WatchedPackets } from "./watched-packets.ts";
 
 /** Asked at one time. */
@@ -34,7 +34,7 @@ const PROBED_MS = 1_000;
 export class LeaderWatch {
   readonly packets: WatchedPackets;
   readonly #self: string;
-  readonly #council: Pick<Council, "links" | "standing">;
+  readonly #node: Pick<OwnNode, "links" | "standing">;
   readonly #members: Pick<MemberViews, "present">;
   readonly #gossip: () => GossipDriver | undefined;
   readonly #questions = new NeighbourQuestions();
@@ -47,13 +47,13 @@ export class LeaderWatch {
 
   constructor(
     self: string,
-    council: Pick<Council, "links" | "standing">,
+    { node }: { readonly node: Pick<OwnNode, "links" | "standing"> },
     members: Pick<MemberViews, "present">,
     packets: PacketPort,
     gossip: () => GossipDriver | undefined,
   ) {
     this.#self = self;
-    this.#council = council;
+    this.#node = node;
     this.#members = members;
     this.#gossip = gossip;
     this.packets = new WatchedPackets(packets);
@@ -64,7 +64,7 @@ export class LeaderWatch {
     this.#led.follow(decisions);
     const gossip = this.#gossip();
     if (gossip?.fast === undefined) return;
-    const links = this.#council.links(nowMs);
+    const links = this.#node.links(nowMs);
     const view = this.#viewOf(links, nowMs);
     const text = JSON.stringify(view);
     if (text !== this.#told) {
@@ -124,7 +124,7 @@ export class LeaderWatch {
   }
 
   #usableLinks(nowMs: number): readonly JudgedLink[] {
-    return this.#council.links(nowMs).filter(({ isUsable }) => isUsable);
+    return this.#node.links(nowMs).filter(({ isUsable }) => isUsable);
   }
 
   #send(frames: readonly QuestionFrame[]): void {
@@ -134,7 +134,7 @@ export class LeaderWatch {
 
   #viewOf(links: readonly JudgedLink[], nowMs: number): WatchView {
     const present = this.#members.present();
-    const ownFlags = flagsOf(this.#council.standing, nowMs);
+    const ownFlags = flagsOf(this.#node.standing, nowMs);
     const watchers = present.flatMap(({ member, word }) =>
       word !== undefined && mayWatch(word.flags) ? [member.name] : [],
     );

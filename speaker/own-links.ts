@@ -2,17 +2,17 @@
 import type { PacketPort } from "../src/announcer/packet-port.ts";
 import type { AnnounceLink } from "../src/announcer/ports.ts";
 import type { JudgedLink } from "../src/election/usable-links.ts";
-import type { Council } from "./council.ts";
+import type { OwnNode } from "./own-node.ts";
 
 export class OwnLinks {
-  readonly #council: Council;
+  readonly #node: OwnNode;
   readonly #packets: PacketPort;
   #judged = "";
   #told = "";
   #current: readonly AnnounceLink[] = [];
 
-  constructor(council: Council, packets: PacketPort) {
-    this.#council = council;
+  constructor({ node }: { readonly node: OwnNode }, packets: PacketPort) {
+    this.#node = node;
     this.#packets = packets;
   }
 
@@ -23,13 +23,13 @@ export class OwnLinks {
 
   /** Opens and closes sockets, then gives the announcer's links; undefined when they are what they were. */
   refresh(nowMs: number): readonly AnnounceLink[] | undefined {
-    if (!this.#council.knowsLinks) return undefined;
-    if (JSON.stringify(this.#council.links(nowMs)) !== this.#judged) {
-      const wanted = this.#council.links(nowMs).filter(isWanted);
+    if (!this.#node.knowsLinks) return undefined;
+    if (JSON.stringify(this.#node.links(nowMs)) !== this.#judged) {
+      const wanted = this.#node.links(nowMs).filter(isWanted);
       this.#packets.setLinks(wanted.map(({ link }) => ({ index: link.index, name: link.name })));
     }
-    this.#council.failSockets(this.#packets.failedLinks());
-    const judged = this.#council.links(nowMs);
+    this.#node.failSockets(this.#packets.failedLinks());
+    const judged = this.#node.links(nowMs);
     this.#judged = JSON.stringify(judged);
     const links = judged.map(announceLinkOf);
     const text = JSON.stringify(links);

@@ -4,10 +4,10 @@ import type { ListDifference } from "../src/base/list-difference.ts";
 import { isSameList } from "../src/base/same-list.ts";
 import type { Decision } from "../src/election/decision.ts";
 import type { Ip } from "../src/net/ip.ts";
-import type { Council, Readiness } from "./council.ts";
+import type { Council } from "./council.ts";
 import type { OwnLinks } from "./own-links.ts";
 import { ServiceReports } from "./service-reports.ts";
-import type { SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
+import type { Readiness, SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
 import type { Stand } from "./stand.ts";
 
 /** Between two parts of a long list of reports: received frames come first. */
@@ -47,7 +47,7 @@ export class Reporting {
   /** Tells what has changed; `decisions`: those that are others than before. */
   follow(decisions: ListDifference<Decision>): void {
     if (this.#settings.reportsServices) this.#services.takeDecisions(decisions);
-    const readiness = this.#council.readiness();
+    const readiness = this.#council.node.readiness();
     if (readiness !== this.#readiness) this.#tell({ kind: "readiness", readiness });
     this.#readiness = readiness;
     const refusal = this.#council.configurationRefusal;

@@ -19,7 +19,6 @@ import { SystemClock } from "../src/sys/system-clock.ts";
 import { SystemRandom } from "../src/sys/system-random.ts";
 import { Cluster } from "./cluster.ts";
 import { readConfigFiles, type SpeakerConfig } from "./config-files.ts";
-import type { Readiness } from "./council.ts";
 import { GOSSIP_DROP_REASONS, PACKET_DROP_REASONS } from "./drop-reasons.ts";
 import { FilesSource } from "./files-source.ts";
 import { findBindEndpoint } from "./gossip-bind.ts";
@@ -31,7 +30,7 @@ import type { GossipOptions, SpeakerOptions } from "./options.ts";
 import { addressesOfNodes, peersAt, RESOLVE_INTERVAL_MS, resolvePeers } from "./peers.ts";
 import { RunRecord } from "./run-record.ts";
 import type { RunningSource } from "./source.ts";
-import type { SpeakerNote } from "./speaker-ports.ts";
+import type { Readiness, SpeakerNote } from "./speaker-ports.ts";
 import { WireClient } from "./wire-client.ts";
 
 /** From the signal to the end, whatever happens: less than the 15 s that the manifests grant (DESIGN D8). */

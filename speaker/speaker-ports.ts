@@ -1,4 +1,5 @@
 /** What a speaker is made of and what it tells: the wire thread gives it real sockets, the simulation memory. */
+import type { READY_REASONS } from "../api/reasons.ts";
 import type { GroupPort, PacketPort } from "../src/announcer/packet-port.ts";
 import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
@@ -10,9 +11,11 @@ import type { Transport, Turns } from "../src/gossip/ports.ts";
 import type { KeyNews } from "../src/gossip/rotating-keys.ts";
 import type { Timing } from "../src/gossip/timing.ts";
 import type { ServiceReportChange } from "../src/kube/write/service-report.ts";
-import type { Readiness } from "./council.ts";
 import type { FenceTiming } from "./fence.ts";
 import type { LeaderChange } from "./leadership.ts";
+
+/** What a speaker still waits for; "ready" when nothing. */
+export type Readiness = (typeof READY_REASONS)[number];
 
 export interface PastTrouble {
   readonly kind: Trouble["kind"];

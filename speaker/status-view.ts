@@ -37,14 +37,14 @@ export function statusOf(speaker: Speaker, context: StatusContext): WireStatusHe
   const { council, gossip } = speaker;
   const { isoOf, nowMs } = context;
   const word = council.word(nowMs);
-  const readySinceMs = council.standing.readySinceMs;
+  const readySinceMs = council.node.standing.readySinceMs;
   return {
     node: context.nodeName,
     at: isoOf(nowMs),
     startedAt: isoOf(context.startedMs),
     ready: {
       isReady: readySinceMs !== undefined,
-      reason: council.readiness(),
+      reason: council.node.readiness(),
       since: isoOf(readySinceMs ?? context.startedMs),
     },
     word: {
@@ -128,7 +128,7 @@ function membersOf(speaker: Speaker, { isoOf }: StatusContext, ownFlags: readonl
 }
 
 function linksOf({ council, announcer }: Speaker, { nowMs, linkProblems }: StatusContext): WireStatus["links"] {
-  const links = council.links(nowMs);
+  const links = council.node.links(nowMs);
   const nameOf = (index: number): string => links.find(({ link }) => link.index === index)?.link.name ?? String(index);
   const onOneSegment = segmentProblems(announcer.sharedSegments(), nameOf);
   return links.map((judged) => {

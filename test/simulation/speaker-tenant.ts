@@ -198,12 +198,12 @@ class SpeakerTenant implements Tenant {
   flags(): OwnFlags {
     const { council } = this.#speaker;
     const nowMs = this.#ports.clock.nowMs();
-    const flags = flagsOf(council.standing, nowMs);
+    const flags = flagsOf(council.node.standing, nowMs);
     return {
       isReady: flags.includes("ready"),
       isSettling: flags.includes("settling"),
       isDamped: flags.includes("damped"),
-      returningLinks: council.links(nowMs).flatMap(({ link, isReturning }) => (isReturning ? [link.index] : [])),
+      returningLinks: council.node.links(nowMs).flatMap(({ link, isReturning }) => (isReturning ? [link.index] : [])),
     };
   }
 

@@ -60,8 +60,10 @@ describe("LeaderWatch", () => {
     const watch = new LeaderWatch(
       "n1",
       {
-        links: () => [{ link: LINK, isUsable: true, isReturning: false }],
-        standing: initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] }),
+        node: {
+          links: () => [{ link: LINK, isUsable: true, isReturning: false }],
+          standing: initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] }),
+        },
       },
       {
         present: () => [{ member: { ...member, state: "alive", incarnation: 1, meta: new Uint8Array() }, word: WORD }],

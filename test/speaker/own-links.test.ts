@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { Council } from "../../speaker/council.ts";
-import { MemberViews } from "../../speaker/member-views.ts";
 import { OwnLinks } from "../../speaker/own-links.ts";
+import { OwnNode } from "../../speaker/own-node.ts";
 import type { PacketPort } from "../../src/announcer/packet-port.ts";
 import type { Link } from "../../src/net/link.ts";
 import { parsePrefix } from "../../src/net/prefix.ts";
@@ -39,8 +38,8 @@ function scene(failing: Set<number>) {
     detectsFast: false,
     reportsServices: false,
   };
-  const council = new Council(settings, new MemberViews("n1"), {}, 0);
-  return { asked, council, links: new OwnLinks(council, packets) };
+  const node = new OwnNode(settings, 0);
+  return { asked, node, links: new OwnLinks({ node }, packets) };
 }
 
 const usable = (links: OwnLinks, nowMs: number) =>
@@ -48,9 +47,9 @@ const usable = (links: OwnLinks, nowMs: number) =>
 
 describe("OwnLinks", () => {
   it("says nothing before the kernel has, and nothing again when nothing changed", () => {
-    const { asked, council, links } = scene(new Set());
+    const { asked, node, links } = scene(new Set());
     expect(links.refresh(0)).to.equal(undefined);
-    council.observeLinks([link(1), link(2, { name: "docker0" })], 0);
+    node.observeLinks([link(1), link(2, { name: "docker0" })], 0);
     expect(usable(links, 0)).to.deep.equal([
       [1, true],
       [2, false],
@@ -61,13 +60,13 @@ describe("OwnLinks", () => {
 
   it("counts a link out while its sockets do not open, and keeps asking for them", () => {
     const failing = new Set([1]);
-    const { asked, council, links } = scene(failing);
-    council.observeLinks([link(1), link(2)], 0);
+    const { asked, node, links } = scene(failing);
+    node.observeLinks([link(1), link(2)], 0);
     expect(usable(links, 0)).to.deep.equal([
       [1, false],
       [2, true],
     ]);
-    expect(council.links(0)[0]?.reason).to.equal("socket-failed");
+    expect(node.links(0)[0]?.reason).to.equal("socket-failed");
     failing.clear();
     expect(usable(links, 1_000)).to.deep.equal([
       [1, true],
@@ -78,15 +77,15 @@ describe("OwnLinks", () => {
 
   it("has open sockets when one link works, or when there is none to open", () => {
     const failing = new Set([1, 2]);
-    const { council, links } = scene(failing);
-    council.observeLinks([link(1), link(2)], 0);
+    const { node, links } = scene(failing);
+    node.observeLinks([link(1), link(2)], 0);
     links.refresh(0);
-    expect(council.hasOpenSockets(0)).to.equal(false);
+    expect(node.hasOpenSockets(0)).to.equal(false);
     failing.delete(2);
     links.refresh(1);
-    expect(council.hasOpenSockets(1)).to.equal(true);
-    council.observeLinks([link(1, { hasCarrier: false })], 2);
+    expect(node.hasOpenSockets(1)).to.equal(true);
+    node.observeLinks([link(1, { hasCarrier: false })], 2);
     links.refresh(2);
-    expect(council.hasOpenSockets(2)).to.equal(true);
+    expect(node.hasOpenSockets(2)).to.equal(true);
   });
 });
