@@ -2,6 +2,7 @@
  * What a leader has to say unasked about its addresses (DESIGN D9): that it leads, to those who come after it in rank, and that it does
  * so no longer, to everybody who believes it. Pure: what begins and ends in, who is to hear what out.
  */
+import { DueMap } from "../src/base/due-map.ts";
 import type { Ip } from "../src/net/ip.ts";
 
 /** Addresses that are spoken of in one turn: some milliseconds. */
@@ -33,16 +34,14 @@ interface Told {
 interface Farewell {
   readonly to: readonly string[];
   readonly startMs: number;
-  said: number;
+  readonly said: number;
 }
 
 export class LeadWord {
   readonly #ports: LeadWordPorts;
   readonly #told = new Map<Ip, Told>();
   readonly #begun = new Set<Ip>();
-  readonly #farewells = new Map<Ip, Farewell>();
-  /** No farewell falls due earlier. */
-  #quietUntilMs = Number.POSITIVE_INFINITY;
+  readonly #farewells = new DueMap<Ip, Farewell>(nextFarewellMs);
 
   constructor(ports: LeadWordPorts) {
     this.#ports = ports;
@@ -70,9 +69,7 @@ export class LeadWord {
     const to = this.#told.get(ip)?.all ?? [];
     this.#told.delete(ip);
     if (isKnown || to.length === 0) return;
-    const farewell = { to, startMs: nowMs, said: 0 };
-    this.#farewells.set(ip, farewell);
-    this.#quietUntilMs = Math.min(this.#quietUntilMs, nextFarewellMs(farewell));
+    this.#farewells.set(ip, { to, startMs: nowMs, said: 0 });
   }
 
   due(nowMs: number): LeadNews {
@@ -81,8 +78,7 @@ export class LeadWord {
 
   /** Minus infinity: now. It may come too early, and then nothing is due. */
   deadlineMs(): number | undefined {
-    if (this.#begun.size > 0) return Number.NEGATIVE_INFINITY;
-    return this.#farewells.size === 0 ? undefined : this.#quietUntilMs;
+    return this.#begun.size > 0 ? Number.NEGATIVE_INFINITY : this.#farewells.nextDeadlineMs();
   }
 
   #takeBegun(): ReadonlyMap<string, readonly Ip[]> {
@@ -109,17 +105,12 @@ export class LeadWord {
 
   #takeEnded(nowMs: number): LeadNews["ended"] {
     const ended: { readonly ip: Ip; readonly to: readonly string[] }[] = [];
-    if (nowMs < this.#quietUntilMs) return ended;
-    for (const [ip, farewell] of this.#farewells) {
-      if (ended.length >= TOLD_AT_ONCE) break;
-      if (nextFarewellMs(farewell) > nowMs) continue;
-      if (++farewell.said >= NO_OFFSETS_MS.length) this.#farewells.delete(ip);
+    this.#farewells.advance(nowMs, (farewell, ip) => {
+      if (ended.length >= TOLD_AT_ONCE) return farewell;
       ended.push({ ip, to: farewell.to });
-    }
-    this.#quietUntilMs = Number.POSITIVE_INFINITY;
-    for (const farewell of this.#farewells.values()) {
-      this.#quietUntilMs = Math.min(this.#quietUntilMs, nextFarewellMs(farewell));
-    }
+      const said = farewell.said + 1;
+      return said < NO_OFFSETS_MS.length ? { ...farewell, said } : undefined;
+    });
     return ended;
   }
 }

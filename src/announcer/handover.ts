@@ -1,4 +1,6 @@
 /** The talk that goes with taking an address over (DESIGN D8, D9): claims until yielded, questions of who waits for a claim or its end. */
+import { earliest } from "../base/deadlines.ts";
+import { DueMap } from "../base/due-map.ts";
 import type { Ip } from "../net/ip.ts";
 import type { Claimant } from "./contest.ts";
 import type { ClaimBasis, Duty, HandoverMessage } from "./ports.ts";
@@ -29,40 +31,38 @@ interface ClaimSeries {
   readonly duty: Duty;
   /** The previous leader, whose "yielded" ends the series; then whoever else is to know. */
   readonly to: readonly [string, ...string[]];
-  startMs: number;
-  sent: number;
+  readonly startMs: number;
+  readonly sent: number;
 }
 
 interface Silence {
   readonly duty: Duty;
   readonly winner: Claimant;
-  unanswered: number;
-  nextMs: number;
+  readonly unanswered: number;
+  readonly nextMs: number;
 }
 
 interface Awaited {
   readonly duty: Duty;
   readonly nextLeader: string;
   /** Undefined until there was time to speak. */
-  startMs: number | undefined;
-  asked: number;
+  readonly startMs: number | undefined;
+  readonly asked: number;
 }
 
 export class Handover {
   readonly #nodeName: string;
   readonly #basisOf: (duty: Duty, nowMs: number) => ClaimBasis;
-  readonly #awaited = new Map<Ip, Awaited>();
-  readonly #claims = new Map<Ip, ClaimSeries>();
+  readonly #awaited = new DueMap<Ip, Awaited>(nextQuestionMs);
+  readonly #claims = new DueMap<Ip, ClaimSeries>(nextClaimMs);
   /** Whose "yielded" is still missing for an address, the claims being all sent: they are not walked at every tick. */
   readonly #unheard = new Map<Ip, string>();
-  readonly #silences = new Map<Ip, Silence>();
+  readonly #silences = new DueMap<Ip, Silence>(({ nextMs }) => nextMs);
   /** Members that came back, and what they are to be told is led here, the last first. */
   readonly #returned = new Map<string, Duty[]>();
   /** Time that was spoken at last, and what may still be said in the same turn. */
   #spokenAtMs = Number.NEGATIVE_INFINITY;
   #left = SPOKEN_AT_ONCE;
-  /** Nothing of claims, silences and awaited ones falls due earlier: thousands are not walked at every event. */
-  #quietUntilMs = Number.POSITIVE_INFINITY;
 
   /** `basisOf`: of the claim as it is said now. */
   constructor(nodeName: string, basisOf: (duty: Duty, nowMs: number) => ClaimBasis) {
@@ -73,9 +73,7 @@ export class Handover {
   /** Claims the address from `to[0]`; the others are told. */
   claim(duty: Duty, to: readonly [string, ...string[]], nowMs: number): void {
     this.endClaims(duty.ip);
-    const series = { duty, to, startMs: nowMs, sent: 0 };
-    this.#claims.set(duty.ip, series);
-    this.#wake(nextClaimMs(series));
+    this.#claims.set(duty.ip, { duty, to, startMs: nowMs, sent: 0 });
   }
 
   endClaims(ip: Ip): void {
@@ -97,9 +95,7 @@ export class Handover {
   awaitClaim(duty: Duty, nextLeader: string): void {
     const known = this.#awaited.get(duty.ip);
     const before = known?.nextLeader === nextLeader ? known : { startMs: undefined, asked: 0 };
-    const awaited = { ...before, duty, nextLeader };
-    this.#awaited.set(duty.ip, awaited);
-    this.#wake(awaited.startMs === undefined ? Number.NEGATIVE_INFINITY : nextQuestionMs(awaited));
+    this.#awaited.set(duty.ip, { ...before, duty, nextLeader });
   }
 
   endAwaiting(ip: Ip): void {
@@ -109,7 +105,6 @@ export class Handover {
   /** A better claim has silenced us for the address. Heard again, it answers our question. */
   silence(duty: Duty, winner: Claimant, nowMs: number): void {
     this.#silences.set(duty.ip, { duty, winner, unanswered: 0, nextMs: nowMs + QUESTION_INTERVAL_MS });
-    this.#wake(nowMs + QUESTION_INTERVAL_MS);
   }
 
   winnerOf(ip: Ip): Claimant | undefined {
@@ -124,17 +119,14 @@ export class Handover {
     const silence = this.#silences.get(ip);
     if (silence?.winner.node !== node) return false;
     if (silence.unanswered > 0) return true;
-    silence.nextMs = Math.min(silence.nextMs, nowMs + OVERTAKING_MS);
-    this.#wake(silence.nextMs);
+    this.askSoon(ip, nowMs + OVERTAKING_MS);
     return false;
   }
 
-  /** The winner is asked again, not only when its time comes. */
-  askSoon(ip: Ip, nowMs: number): void {
+  /** The winner is asked again at `atMs`, unless its time comes before. */
+  askSoon(ip: Ip, atMs: number): void {
     const silence = this.#silences.get(ip);
-    if (silence === undefined) return;
-    silence.nextMs = Math.min(silence.nextMs, nowMs);
-    this.#wake(silence.nextMs);
+    if (silence !== undefined && atMs < silence.nextMs) this.#silences.set(ip, { ...silence, nextMs: atMs });
   }
 
   endSilence(ip: Ip): void {
@@ -143,12 +135,13 @@ export class Handover {
 
   /** Addresses whose winner has not answered: their silence is over. */
   takeUnanswered(nowMs: number): Ip[] {
-    if (nowMs < this.#quietUntilMs) return [];
-    const over = [...this.#silences].filter(
-      ([, { unanswered, nextMs }]) => unanswered >= UNANSWERED_QUESTIONS && nextMs <= nowMs,
-    );
-    for (const [ip] of over) this.#silences.delete(ip);
-    return over.map(([ip]) => ip);
+    const over: Ip[] = [];
+    this.#silences.advance(nowMs, (silence, ip) => {
+      if (silence.unanswered < UNANSWERED_QUESTIONS) return silence;
+      over.push(ip);
+      return undefined;
+    });
+    return over;
   }
 
   /** Says once more to a member that came back what is led here. */
@@ -165,32 +158,8 @@ export class Handover {
   due(nowMs: number, isLed: (duty: Duty) => boolean): Outgoing[] {
     if (nowMs !== this.#spokenAtMs) this.beginTurn();
     this.#spokenAtMs = nowMs;
-    if (nowMs < this.#quietUntilMs && this.#returned.size === 0) return [];
-    const claims: { readonly duty: Duty; readonly to: readonly string[] }[] = [];
-    for (const [ip, series] of this.#claims) {
-      if (this.#left <= 0) break;
-      const lateMs = nowMs - nextClaimMs(series);
-      if (lateMs < 0) continue;
-      // What a mute has delayed goes on in its own rhythm.
-      series.startMs += lateMs;
-      series.sent++;
-      this.#left--;
-      claims.push(series);
-      if (series.sent < CLAIM_OFFSETS_MS.length) continue;
-      this.#claims.delete(ip);
-      this.#unheard.set(ip, series.to[0]);
-    }
-    for (const [node, duties] of this.#returned) {
-      while (this.#left > 0 && duties.length > 0) {
-        const duty = duties.pop();
-        if (duty === undefined || !isLed(duty)) continue;
-        this.#left--;
-        claims.push({ duty, to: [node] });
-      }
-      if (duties.length === 0) this.#returned.delete(node);
-    }
+    const claims = [...this.#dueClaims(nowMs), ...this.#dueAgain(isLed)];
     const questions = this.#dueQuestions(nowMs);
-    this.#quietUntilMs = this.#earliestMs();
     return [
       ...claimsOf(
         this.#nodeName,
@@ -208,44 +177,59 @@ export class Handover {
     ];
   }
 
+  #dueClaims(nowMs: number): Spoken[] {
+    const claims: Spoken[] = [];
+    this.#claims.advance(nowMs, (series, ip) => {
+      if (this.#left <= 0) return series;
+      this.#left--;
+      claims.push(series);
+      const sent = series.sent + 1;
+      const lateMs = nowMs - nextClaimMs(series);
+      // What a mute has delayed goes on in its own rhythm.
+      if (sent < CLAIM_OFFSETS_MS.length) return { ...series, sent, startMs: series.startMs + lateMs };
+      this.#unheard.set(ip, series.to[0]);
+      return undefined;
+    });
+    return claims;
+  }
+
+  #dueAgain(isLed: (duty: Duty) => boolean): Spoken[] {
+    const claims: Spoken[] = [];
+    for (const [node, duties] of this.#returned) {
+      while (this.#left > 0 && duties.length > 0) {
+        const duty = duties.pop();
+        if (duty === undefined || !isLed(duty)) continue;
+        this.#left--;
+        claims.push({ duty, to: [node] });
+      }
+      if (duties.length === 0) this.#returned.delete(node);
+    }
+    return claims;
+  }
+
   #dueQuestions(nowMs: number): Question[] {
     const questions: Question[] = [];
-    for (const silence of this.#silences.values()) {
-      if (silence.nextMs > nowMs) continue;
-      if (this.#left <= 0) break;
+    this.#silences.advance(nowMs, (silence) => {
+      if (this.#left <= 0) return silence;
       this.#left--;
-      silence.unanswered++;
-      silence.nextMs = nowMs + UNANSWERED_INTERVAL_MS;
-      const basis = this.#basisOf(silence.duty, nowMs);
-      questions.push({ duty: silence.duty, to: [silence.winner.node], basis });
-    }
-    for (const awaited of this.#awaited.values()) {
-      awaited.startMs ??= nowMs;
-      if (this.#left <= 0 || nextQuestionMs(awaited) > nowMs) continue;
+      const { duty, winner, unanswered } = silence;
+      questions.push({ duty, to: [winner.node], basis: this.#basisOf(duty, nowMs) });
+      return { ...silence, unanswered: unanswered + 1, nextMs: nowMs + UNANSWERED_INTERVAL_MS };
+    });
+    this.#awaited.advance(nowMs, (awaited) => {
+      if (awaited.startMs === undefined) return { ...awaited, startMs: nowMs };
+      if (this.#left <= 0) return awaited;
       this.#left--;
-      awaited.asked++;
       questions.push({ duty: awaited.duty, to: [awaited.nextLeader] });
-    }
+      return { ...awaited, asked: awaited.asked + 1 };
+    });
     return questions;
   }
 
   /** It may come too early, and then nothing is due. */
   nextDeadlineMs(): number | undefined {
     if (this.#returned.size > 0) return Number.NEGATIVE_INFINITY;
-    const isIdle = this.#claims.size + this.#silences.size + this.#awaited.size === 0;
-    return isIdle || this.#quietUntilMs === Number.POSITIVE_INFINITY ? undefined : this.#quietUntilMs;
-  }
-
-  #wake(atMs: number): void {
-    this.#quietUntilMs = Math.min(this.#quietUntilMs, atMs);
-  }
-
-  #earliestMs(): number {
-    let nextMs = Number.POSITIVE_INFINITY;
-    for (const series of this.#claims.values()) nextMs = Math.min(nextMs, nextClaimMs(series));
-    for (const silence of this.#silences.values()) nextMs = Math.min(nextMs, silence.nextMs);
-    for (const awaited of this.#awaited.values()) nextMs = Math.min(nextMs, nextQuestionMs(awaited));
-    return nextMs;
+    return earliest([this.#claims, this.#silences, this.#awaited].map((due) => due.nextDeadlineMs()));
   }
 }
 
@@ -296,7 +280,9 @@ function nextClaimMs(series: ClaimSeries): number {
   return offsetMs === undefined ? Number.POSITIVE_INFINITY : series.startMs + offsetMs;
 }
 
+/** At once until it has begun; infinity after the last one. */
 function nextQuestionMs({ startMs, asked }: Awaited): number {
+  if (startMs === undefined) return Number.NEGATIVE_INFINITY;
   const offsetMs = AWAITED_CLAIM_OFFSETS_MS[asked];
-  return offsetMs === undefined || startMs === undefined ? Number.POSITIVE_INFINITY : startMs + offsetMs;
+  return offsetMs === undefined ? Number.POSITIVE_INFINITY : startMs + offsetMs;
 }
