@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "src/gossip": ["src/election", "src/desired", "src/net", "src/base", "api"],
   "src/announcer": ["src/packet", "src/net", "src/base", "api"],
   "src/allocator": ["src/desired", "src/net", "src/base", "api"],
-  "src/sys": ["src/gossip", "src/announcer", "src/packet", "src/netlink", "src/net", "src/base", "api"],
+  "src/sys": ["src/gossip", "src/announcer", "src/election", "src/packet", "src/netlink", "src/net", "src/base", "api"],
   "src/files": ["src/desired", "src/net", "src/base", "api"],
   "src/kube": ["src/desired", "src/net", "src/base", "api"],
   "src/options": ["src/net", "src/base"],

@@ -1,7 +1,6 @@
-/** The hashes by which the election ranks nodes (`RankHeads` of src/election/rank-hash.ts), by the addon: a third of what they cost in JavaScript. */
+/** The hashes by which the election ranks nodes, by the addon: a third of what they cost in JavaScript. */
+import type { RankHeads } from "../election/rank-hash.ts";
 import { addon } from "./addon.ts";
-
-type RankHeads = (nodes: readonly string[], key: string, heads: Uint32Array, from: number) => void;
 
 /** Of a node's name and the sign behind it: with an IPv6 address that is two blocks of SHA-256. */
 const START_BYTES = 80;
