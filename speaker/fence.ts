@@ -33,7 +33,7 @@ export function closeFence(nowMs: number): Fence {
 export function turn(
   fence: Fence,
   nowMs: number,
-  { gapMs } = FENCE_TIMING,
+  { gapMs }: FenceTiming,
 ): { readonly fence: Fence; readonly hadGap: boolean } {
   const hadGap = nowMs - fence.lastTurnMs > gapMs;
   if (hadGap) return { fence: closeFence(nowMs), hadGap };
@@ -48,16 +48,16 @@ export function hear(fence: Fence, held: HeldAs, ownIncarnation: number): Fence 
 }
 
 /** Opens when the time alone is over: by then a verdict about us has led to an election, or nobody is there. */
-export function expire(fence: Fence, nowMs: number, { aloneMs } = FENCE_TIMING): Fence {
+export function expire(fence: Fence, nowMs: number, { aloneMs }: FenceTiming): Fence {
   if (fence.kind === "open" || nowMs - fence.sinceMs < aloneMs) return fence;
   return { kind: "open", lastTurnMs: fence.lastTurnMs };
 }
 
 /** What a turn decided to send must leave by then: whoever sends it later has stood still in between. */
-export function framesUntilMs(fence: Fence, { gapMs } = FENCE_TIMING): number {
+export function framesUntilMs(fence: Fence, { gapMs }: FenceTiming): number {
   return fence.lastTurnMs + gapMs;
 }
 
-export function fenceDeadlineMs(fence: Fence, { aloneMs } = FENCE_TIMING): number | undefined {
+export function fenceDeadlineMs(fence: Fence, { aloneMs }: FenceTiming): number | undefined {
   return fence.kind === "mute" ? fence.sinceMs + aloneMs : undefined;
 }

@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { expire, type Fence, fenceDeadlineMs, hear, openFence, turn } from "../../speaker/fence.ts";
+import { expire, FENCE_TIMING, type Fence, fenceDeadlineMs, hear, openFence, turn } from "../../speaker/fence.ts";
 
 /** A fence that turned at 1,000 ms and then not again until 2,000 ms. */
 function mutedAt2000(): Fence {
-  return turn(openFence(1_000), 2_000).fence;
+  return turn(openFence(1_000), 2_000, FENCE_TIMING).fence;
 }
 
 describe("fence", () => {
   it("stays open while turns are at most 250 ms apart", () => {
     let fence = openFence(0);
     for (let nowMs = 250; nowMs <= 2_500; nowMs += 250) {
-      const turned = turn(fence, nowMs);
+      const turned = turn(fence, nowMs, FENCE_TIMING);
       expect(turned.hadGap).to.equal(false);
       fence = turned.fence;
     }
@@ -18,11 +18,11 @@ describe("fence", () => {
   });
 
   it("closes after a gap of more than 250 ms, until 300 ms after it when nobody answers", () => {
-    const fence = turn(openFence(0), 251).fence;
+    const fence = turn(openFence(0), 251, FENCE_TIMING).fence;
     expect(fence.kind).to.equal("mute");
-    expect(fenceDeadlineMs(fence)).to.equal(551);
-    expect(expire(fence, 550).kind).to.equal("mute");
-    expect(expire(fence, 551).kind).to.equal("open");
+    expect(fenceDeadlineMs(fence, FENCE_TIMING)).to.equal(551);
+    expect(expire(fence, 550, FENCE_TIMING).kind).to.equal("mute");
+    expect(expire(fence, 551, FENCE_TIMING).kind).to.equal("open");
   });
 
   it("takes other numbers", () => {
@@ -45,8 +45,8 @@ describe("fence", () => {
   });
 
   it("starts its wait again when a second gap follows the first", () => {
-    const again = turn(mutedAt2000(), 2_260);
+    const again = turn(mutedAt2000(), 2_260, FENCE_TIMING);
     expect(again.hadGap).to.equal(true);
-    expect(fenceDeadlineMs(again.fence)).to.equal(2_560);
+    expect(fenceDeadlineMs(again.fence, FENCE_TIMING)).to.equal(2_560);
   });
 });
