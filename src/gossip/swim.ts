@@ -1,11 +1,9 @@
 /**
  * The memberlist machine: SWIM with Lifeguard, and Arpeggio's rejoin and heal. Sans-I/O: events and the time in, effects out.
- * Here is the door; members.ts has the rules' effects, probe.ts, gossip-round.ts, push-pull.ts, rejoin.ts, heal.ts, leave.ts the rest.
+ * Here is the door: what it is told to do, and when. reception.ts has what others say, members.ts the rules' effects; probe.ts,
+ * gossip-round.ts, push-pull.ts, rejoin.ts, heal.ts and leave.ts have the rest.
  */
-
 import { ArpeggioError } from "../base/errors.ts";
-import { decodeHeldAs, encodeHeldAs } from "./ack-payload.ts";
-import { AckPiggyback } from "./ack-piggyback.ts";
 import { Core, type SwimCounters, type SwimOptions } from "./core.ts";
 import { FastPart } from "./fast/fast-part.ts";
 import { Returned } from "./fast/returned.ts";
@@ -15,15 +13,15 @@ import { Heal } from "./heal.ts";
 import { Leave } from "./leave.ts";
 import { isUsableName, MAX_META_BYTES } from "./member-rules.ts";
 import { endpointOf, isOther, Members } from "./members.ts";
-import type { Ack, DatagramMessage, Endpoint, Ping, StreamMessage } from "./message.ts";
 import { encodeMessage } from "./message-codec.ts";
 import { MetaUpdates } from "./meta-updates.ts";
 import { PendingPings } from "./pending-pings.ts";
 import { Probe } from "./probe.ts";
 import { PushPulls } from "./push-pull.ts";
+import { Reception } from "./reception.ts";
 import { Rejoin } from "./rejoin.ts";
 import { Relays } from "./relay.ts";
-import type { HeldAs, Member, SwimEffect, SwimEvent } from "./swim-event.ts";
+import type { Member, SwimEffect, SwimEvent } from "./swim-event.ts";
 
 /** A tick this much after its deadline means that we stood still: what we did not hear meanwhile proves nothing (DESIGN D7). */
 const STALL_MS = 250;
@@ -42,9 +40,9 @@ export class Swim {
   readonly #firstContact: FirstContactWait;
   readonly #meta: MetaUpdates;
   readonly #leave: Leave;
-  readonly #ackPiggyback = new AckPiggyback();
   readonly #fast: FastPart | undefined;
   readonly #returned: Returned | undefined;
+  readonly #reception: Reception;
   /** Verdicts before gossip, so that what is decided in a turn leaves in it. */
   readonly #timed: readonly { nextDeadlineMs(): number | undefined; tick(): void }[];
 
@@ -65,6 +63,16 @@ export class Swim {
     const detectsFast = options.detectsFast === true;
     this.#fast = detectsFast ? new FastPart(core, this.#members, this.#pings) : undefined;
     this.#returned = detectsFast ? new Returned(core, this.#pings) : undefined;
+    this.#reception = new Reception(core, {
+      members: this.#members,
+      pings: this.#pings,
+      relays: this.#relays,
+      probe: this.#probe,
+      pushPulls: this.#pushPulls,
+      heal: this.#heal,
+      fast: this.#fast,
+      returned: this.#returned,
+    });
     this.#timed = [
       this.#relays,
       ...(this.#fast === undefined ? [] : [this.#fast]),
@@ -170,14 +178,14 @@ export class Swim {
       case "open":
         return;
       case "datagram":
-        return this.#datagram(event.from, event.messages);
+        return this.#reception.datagram(event.from, event.messages);
       case "send-failed":
         this.#fast?.sendFailed(event.to);
         return this.#probe.sendFailed(event.to);
       case "request":
-        return this.#request(event.connection, event.from, event.message);
+        return this.#reception.request(event.connection, event.from, event.message);
       case "response":
-        return this.#response(event.dial, event.message);
+        return this.#reception.response(event.dial, event.message);
       case "dial-failed":
         this.#fast?.dialFailed(event.dial, event.failure);
         return this.#pushPulls.failed(event.dial, event.failure);
@@ -224,125 +232,6 @@ export class Swim {
     this.#meta.set(meta, isUrgent);
   }
 
-  #datagram(from: Endpoint, messages: readonly DatagramMessage[]): void {
-    this.#fast?.heard(from);
-    for (const message of messages) {
-      this.#heal.heard(from, message.kind === "ping" ? message.source?.node : undefined);
-      this.#message(from, message);
-    }
-  }
-
-  #message(from: Endpoint, message: DatagramMessage): void {
-    switch (message.kind) {
-      case "ping":
-        return this.#answerPing(from, message);
-      case "indirect-ping":
-        return this.#relays.start(from, message);
-      case "ack":
-        return this.#acked(message, this.#core.table.at(from)?.name);
-      case "nack":
-        return this.#probe.nacked(message.seqNo);
-      case "alive":
-        return this.#members.alive(message);
-      case "suspect":
-        this.#members.suspect(message);
-        return this.#fast?.accused(message.node, message.incarnation, message.from);
-      case "dead":
-        return this.#members.dead(message);
-      case "user": {
-        const name = this.#core.table.at(from)?.name;
-        const said = { kind: "user-message", payload: message.payload } as const;
-        return this.#core.emit(name === undefined ? said : { ...said, from: name });
-      }
-    }
-  }
-
-  /** A ping that names another node is not answered: it would hide that the node of that name is gone. */
-  #answerPing(from: Endpoint, ping: Ping): void {
-    const core = this.#core;
-    if (ping.node !== "" && !core.isSelf(ping.node)) {
-      core.counters.messagesRefused++;
-      return;
-    }
-    const asker = ping.source?.node ?? core.table.at(from)?.name;
-    const payload = asker === undefined ? new Uint8Array(0) : encodeHeldAs(this.#heldAs(asker));
-    const ack = { kind: "ack", seqNo: ping.seqNo, payload } as const;
-    const to = ping.source?.endpoint ?? from;
-    if (asker !== undefined) this.#fast?.pingedBy(asker);
-    if (this.#ackPiggyback.takes(asker ?? to.ip, core.nowMs)) core.sendWithBroadcasts(to, ack);
-    else core.send(to, ack);
-  }
-
-  #heldAs(name: string): HeldAs {
-    const member = this.#core.table.get(name);
-    return member === undefined
-      ? { state: "unknown", incarnation: 0 }
-      : { state: member.state, incarnation: member.incarnation };
-  }
-
-  /** `from`: the member that sent it, which may be a helper. */
-  #acked(ack: Ack, from: string | undefined): void {
-    const ping = this.#pings.take(ack.seqNo);
-    if (ping === undefined) return;
-    if (from !== undefined) this.#fast?.answered(from);
-    if (from === ping.node) this.#returned?.answered(ping.node);
-    if (ping.kind === "watch-relayed") return this.#fast?.proved(ping.node, "relayed");
-    if (ping.kind === "relay") return this.#relays.acked(ping.relay);
-    const held = decodeHeldAs(ack.payload);
-    if (ping.kind === "probe") this.#probe.acked(ack.seqNo);
-    else if (ping.kind === "heal") this.#heal.heardName(ping.node);
-    else if (ping.kind === "watch") this.#fast?.proved(ping.node, "ack");
-    else if (ping.kind === "asked") this.#core.emit(heldView(ping.node, held));
-    if (held !== undefined) this.#answerView(ping.node, held);
-  }
-
-  /**
-   * What an ack says of us is news like any other: a verdict is refuted at once, one who missed our latest word is sent
-   * it again, one who forgot us is told everything.
-   */
-  #answerView(node: string, held: HeldAs): void {
-    const core = this.#core;
-    if (core.isLeaving) return;
-    if (held.state === "unknown") {
-      const endpoint = endpointOf(core, node);
-      if (endpoint !== undefined) this.#pushPulls.start(endpoint, true);
-      return;
-    }
-    if (held.incarnation < core.self.incarnation) return this.#members.announceSelfTo(node);
-    const isRight = held.state === "alive" && held.incarnation === core.self.incarnation;
-    if (!isRight) this.#members.refute(verdictOf(held), held.incarnation, node);
-  }
-
-  #request(connection: number, from: Endpoint, message: StreamMessage): void {
-    const core = this.#core;
-    switch (message.kind) {
-      case "push-pull":
-        return this.#pushPulls.accept(connection, from, message);
-      case "ping":
-        if (message.node !== "" && !core.isSelf(message.node)) break;
-        return core.emit({
-          kind: "answer",
-          connection,
-          message: { kind: "ack", seqNo: message.seqNo, payload: new Uint8Array(0) },
-        });
-      case "user":
-        core.emit({ kind: "user-message", payload: message.payload });
-        break;
-      case "ack":
-      case "error":
-        core.counters.messagesRefused++;
-        break;
-    }
-    core.emit({ kind: "close", connection });
-  }
-
-  #response(dial: number, message: StreamMessage): void {
-    if (message.kind === "push-pull") return this.#pushPulls.answered(dial, message);
-    this.#fast?.dialAnswered(dial, message);
-    if (message.kind === "ack") this.#probe.tcpAnswered(dial, message.seqNo);
-    this.#pushPulls.refused(dial);
-  }
-
   #sendUser(to: readonly string[] | "all", payload: Uint8Array): void {
     const core = this.#core;
     const members = to === "all" ? core.table.all() : to.map((name) => core.table.get(name));
@@ -375,13 +264,4 @@ export class Swim {
     for (const part of this.#timed) part.tick();
     this.#pings.sweep(this.#core.nowMs);
   }
-}
-
-function verdictOf({ state }: HeldAs): "suspect" | "dead" | "stale-alive" {
-  if (state === "suspect") return state;
-  return state === "alive" ? "stale-alive" : "dead";
-}
-
-function heldView(from: string, held: HeldAs | undefined): SwimEffect {
-  return held === undefined ? { kind: "ack-view", from } : { kind: "ack-view", from, held };
 }
