@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openDoor } from "../../hack/kube-cluster/door.ts";
 import { apiServerArgv, caPath, etcdArgv, findPlane, type PlaneSettings } from "../../hack/kube-cluster/plane.ts";
 import { ADMIN, buildKubeconfig, writePlaneFiles } from "../../hack/kube-cluster/plane-files.ts";
-import { SPEAKER_BUNDLE, SPEAKER_NODE_FLAGS } from "../../hack/netlab/lab.ts";
+import { SPEAKER_BUNDLE, speakerNodeFlags } from "../../hack/netlab/lab.ts";
 import { buildNetwork, removeNetwork } from "../../hack/netlab/network.ts";
 import {
   killProcess,
@@ -129,7 +129,7 @@ export class LargeCluster {
     writeFileSync(kubeconfig, buildKubeconfig(server, join(this.#folder, "plane/certs/apiserver.crt"), SPEAKER.token));
     const argv = [
       process.execPath,
-      ...SPEAKER_NODE_FLAGS,
+      ...speakerNodeFlags(),
       SPEAKER_BUNDLE,
       "--source=kubernetes",
       `--kubeconfig=${kubeconfig}`,

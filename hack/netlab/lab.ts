@@ -16,16 +16,16 @@ export interface Lab {
 
 /** dist/hack/netlab → the repository. */
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
-const SPEAKER_RECIPE = readFileSync(join(REPOSITORY, "speaker/Dockerfile"), "utf8");
-/** What the image passes to Node between the program's name and the speaker; the recipe says why. */
-export const SPEAKER_NODE_FLAGS = parseDockerfile(SPEAKER_RECIPE, { VERSION: "", REVISION: "" }).entrypoint.slice(
-  1,
-  -1,
-);
 /** What `npm run bundle` makes. */
 export const SPEAKER_BUNDLE = join(REPOSITORY, "dist/bundle/speaker.js");
 const CONTROLLER_BUNDLE = join(REPOSITORY, "dist/bundle/arpeggio-controller.js");
 const BACKEND_PROGRAM = join(import.meta.dirname, "backend-main.js");
+
+/** What the image passes to Node between the program's name and the speaker; the recipe says why. */
+export function speakerNodeFlags(): readonly string[] {
+  const recipe = readFileSync(join(REPOSITORY, "speaker/Dockerfile"), "utf8");
+  return parseDockerfile(recipe, { VERSION: "", REVISION: "" }).entrypoint.slice(1, -1);
+}
 
 /** As MetalLB's controller makes it: 22 characters. Every lab has this one, it protects nothing. */
 const LAB_KEY = "lab-key-22-characters-";
@@ -104,7 +104,7 @@ export function startSpeaker(lab: Lab, node: Host): void {
   const peers = lab.topology.nodes.filter(({ name }) => name !== node.name).map(({ ipv4 }) => ipv4);
   const argv = [
     process.execPath,
-    ...SPEAKER_NODE_FLAGS,
+    ...speakerNodeFlags(),
     SPEAKER_BUNDLE,
     `--source=files:${manifestFolder(lab, node)}`,
     `--node-name=${node.name}`,
