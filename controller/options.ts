@@ -2,10 +2,10 @@
 import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import { type ClusterOptions, readClusterOptions } from "../src/daemon/cluster-options.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { addEnvironment, readCommandLine } from "../src/options/command-line.ts";
 import type { Host } from "../src/options/host.ts";
 import { idleNotes } from "../src/options/idle-notes.ts";
-import { OptionReader } from "../src/options/option-reader.ts";
+import { type Invocation, readInvocation } from "../src/options/invocation.ts";
+import type { OptionReader } from "../src/options/option-reader.ts";
 import {
   type ListenAddress,
   parseChoice,
@@ -45,34 +45,26 @@ export interface ControllerOptions<Source = FilesOptions | KubernetesOptions> {
   readonly logLevel: LogLevel;
 }
 
-export type Invocation =
-  | { readonly kind: "help" }
-  | { readonly kind: "version" }
-  /** `notes` are to be logged as warnings: options that were given and have no effect. */
-  | { readonly kind: "run"; readonly options: ControllerOptions; readonly notes: readonly string[] }
-  /** One sentence each; the process prints them all and ends with exit code 2. */
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
-
 export function parseOptions(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   host: Host,
-): Invocation {
-  const commandLine = addEnvironment(readCommandLine(words, OPTIONS), environment, OPTIONS);
-  const reader = new OptionReader(commandLine);
-  if (reader.read("help", parseSwitch, false)) return { kind: "help" };
-  if (reader.read("version", parseSwitch, false)) return { kind: "version" };
-  const source = readSource(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "", () =>
-    readKubernetes(reader, host),
-  );
+): Invocation<ControllerOptions> {
+  return readInvocation(words, environment, OPTIONS, {
+    options: (reader, isInPod) => readOptions(reader, host, isInPod),
+    notes: (commandLine, { source }) => idleNotes(commandLine, OPTIONS, source.kind),
+  });
+}
+
+function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: boolean): ControllerOptions | undefined {
+  const source = readSource(reader, host, isInPod, () => readKubernetes(reader, host));
   const others = {
     loadBalancerClass: reader.read("lb-class", parseText, ""),
     writesConditions: !reader.read("no-conditions", parseSwitch, false),
     http: reader.read("http-address", parseListenAddress, { ip: LOOPBACK, port: HTTP_PORT }),
     logLevel: reader.read("log-level", parseChoice(LOG_LEVELS), "info"),
   };
-  if (source === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
-  return { kind: "run", options: { source, ...others }, notes: idleNotes(commandLine, OPTIONS, source.kind) };
+  return source === undefined ? undefined : { source, ...others };
 }
 
 function readKubernetes(reader: OptionReader<OptionName>, host: Host): KubernetesOptions {

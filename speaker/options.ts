@@ -2,10 +2,11 @@
 import { join } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../src/base/log.ts";
 import type { Ip } from "../src/net/ip.ts";
-import { addEnvironment, type CommandLine, readCommandLine } from "../src/options/command-line.ts";
+import type { CommandLine } from "../src/options/command-line.ts";
 import { absolute, type Host } from "../src/options/host.ts";
 import { idleNotes } from "../src/options/idle-notes.ts";
-import { OptionReader } from "../src/options/option-reader.ts";
+import { type Invocation, readInvocation } from "../src/options/invocation.ts";
+import type { OptionReader } from "../src/options/option-reader.ts";
 import {
   type ListenAddress,
   type ParsedValue,
@@ -68,26 +69,15 @@ export interface SpeakerOptions {
   readonly cacheFolder?: string;
 }
 
-export type Invocation =
-  | { readonly kind: "help" }
-  | { readonly kind: "version" }
-  /** `notes` are to be logged as warnings: options that were given and have no effect. */
-  | { readonly kind: "run"; readonly options: SpeakerOptions; readonly notes: readonly string[] }
-  /** One sentence each; the process prints them all and ends with exit code 2. */
-  | { readonly kind: "invalid"; readonly problems: readonly string[] };
-
 export function parseOptions(
   words: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   host: Host,
-): Invocation {
-  const commandLine = addEnvironment(readCommandLine(words, OPTIONS), environment, OPTIONS);
-  const reader = new OptionReader(commandLine);
-  if (reader.read("help", parseSwitch, false)) return { kind: "help" };
-  if (reader.read("version", parseSwitch, false)) return { kind: "version" };
-  const options = readOptions(reader, host, (environment["KUBERNETES_SERVICE_HOST"] ?? "") !== "");
-  if (options === undefined || reader.problems.length > 0) return { kind: "invalid", problems: reader.problems };
-  return { kind: "run", options, notes: notesOf(commandLine, options.source.kind, environment) };
+): Invocation<SpeakerOptions> {
+  return readInvocation(words, environment, OPTIONS, {
+    options: (reader, isInPod) => readOptions(reader, host, isInPod),
+    notes: (commandLine, { source }) => notesOf(commandLine, source.kind, environment),
+  });
 }
 
 function readOptions(reader: OptionReader<OptionName>, host: Host, isInPod: boolean): SpeakerOptions | undefined {

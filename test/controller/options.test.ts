@@ -1,11 +1,15 @@
 import { expect } from "chai";
-import { type Invocation, parseOptions } from "../../controller/options.ts";
+import { type ControllerOptions, parseOptions } from "../../controller/options.ts";
 import { OPTIONS } from "../../controller/options-table.ts";
+import type { Invocation } from "../../src/options/invocation.ts";
 
 const HOST = { hostname: "host-1", workingFolder: "/work", podNamespace: "lb", isReadable: () => true };
 const IN_POD = { KUBERNETES_SERVICE_HOST: "192.0.2.1" };
 
-function parse(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Invocation {
+function parse(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Invocation<ControllerOptions> {
   return parseOptions(words, environment, HOST);
 }
 
