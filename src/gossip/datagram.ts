@@ -37,7 +37,8 @@ export interface SealDatagramOptions {
   /** Absent: sent in the clear. */
   readonly keyring?: Keyring;
   readonly label: string;
-  readonly compress: boolean;
+  /** Messages of so many bytes and more are compressed where that makes them shorter; infinite: none. */
+  readonly compressFromBytes: number;
   /** Only receivers with `protocolMax` of 5 and more understand the checksum. */
   readonly withCrc: boolean;
   /** A cryptographic source: it makes the nonce. */
@@ -62,7 +63,7 @@ export function openDatagram(bytes: Uint8Array, options: OpenDatagramOptions): O
 }
 
 /**
- * One part stands bare, several as a compound. Compressed only where that is shorter.
+ * One part stands bare, several as a compound. Compressed, from a size on, only where that is shorter.
  * @throws ERR_INTERNAL_ARGUMENT without parts, for an empty one, or for more than 255
  */
 export function sealDatagram(parts: readonly Uint8Array[], options: SealDatagramOptions): Uint8Array {
@@ -71,7 +72,7 @@ export function sealDatagram(parts: readonly Uint8Array[], options: SealDatagram
     throw new ArpeggioError("ERR_INTERNAL_ARGUMENT", "a datagram without a message");
   }
   const message = parts.length === 1 ? only : encodeCompound(parts);
-  const compressed = options.compress ? encodeCompressed(message) : message;
+  const compressed = message.length < options.compressFromBytes ? message : encodeCompressed(message);
   const shorter = compressed.length < message.length ? compressed : message;
   const plain = options.withCrc ? checksummed(shorter) : shorter;
   const { keyring, label, random } = options;

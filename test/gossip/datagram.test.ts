@@ -14,7 +14,7 @@ const NONCE = new Uint8Array(12).fill(1);
 const NO_BYTES = new Uint8Array(0);
 const PLAIN = { label: "", verifyIncoming: true, maxDecompressedBytes: 65_536 };
 const SEALED = { ...PLAIN, keyring: new Keyring(KEY) };
-const SEAL: SealDatagramOptions = { label: "", compress: true, withCrc: true, random: new SeededRandom(1) };
+const SEAL: SealDatagramOptions = { label: "", compressFromBytes: 0, withCrc: true, random: new SeededRandom(1) };
 const NACK = encodeMessage({ kind: "nack", seqNo: 1 });
 const OPENED_NACK = { kind: "nack", seqNo: 1 };
 
@@ -123,7 +123,7 @@ describe("openDatagram", () => {
 
   it("spends one budget of decompressed bytes on all parts", () => {
     const part = encodeCompressed(concatBytes([hex("08"), new Uint8Array(39_999)]));
-    const bytes = sealDatagram([part, part], { ...SEAL, compress: false });
+    const bytes = sealDatagram([part, part], { ...SEAL, compressFromBytes: Number.POSITIVE_INFINITY });
     const { messages, drops } = opened(bytes);
     expect(messages.map(({ kind }) => kind)).to.deep.equal(["user"]);
     expect(drops).to.deep.equal(["too-large"]);
@@ -192,9 +192,10 @@ describe("sealDatagram", () => {
         fc.boolean(),
         fc.boolean(),
         fc.constantFrom("", "blue"),
-        (parts, compress, withCrc, encrypts, label) => {
+        (parts, compresses, withCrc, encrypts, label) => {
+          const compressFromBytes = compresses ? 0 : Number.POSITIVE_INFINITY;
           const keys = encrypts ? { keyring: new Keyring(KEY) } : {};
-          const bytes = sealDatagram(parts, { ...SEAL, compress, withCrc, label, ...keys });
+          const bytes = sealDatagram(parts, { ...SEAL, compressFromBytes, withCrc, label, ...keys });
           const { messages, drops } = openDatagram(bytes, { ...PLAIN, ...keys, label });
           expect(drops).to.deep.equal([]);
           expect(messages.map((message) => encodeMessage(message))).to.deep.equal(parts);
@@ -215,6 +216,18 @@ describe("sealDatagram", () => {
     const ack = recording("udp-ack-nil");
     expect(sealDatagram([hex(ack.hex)], { ...SEAL, withCrc: false })).to.deep.equal(hex(ack.hex));
   });
+
+  for (const { name, length, isShorter } of [
+    { name: "sends a short message as it is", length: 255, isShorter: false },
+    { name: "compresses a longer one", length: 256, isShorter: true },
+  ]) {
+    it(name, () => {
+      const message = concatBytes([hex("08"), new Uint8Array(length - 1)]);
+      const sealed = sealDatagram([message], { ...SEAL, compressFromBytes: 256, withCrc: false });
+      expect(sealed.length < length).to.equal(isShorter);
+      expect(opened(sealed).messages).to.deep.equal([{ kind: "user", payload: new Uint8Array(length - 1) }]);
+    });
+  }
 
   it("refuses a label of 256 bytes", () =>
     expect(() => sealDatagram([NACK], { ...SEAL, label: "a".repeat(256) }))

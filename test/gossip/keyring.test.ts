@@ -56,7 +56,7 @@ describe("a keyring that is listened to", () => {
     sealDatagram([Uint8Array.of(11, 0)], {
       keyring: new Keyring(by),
       label: "",
-      compress: false,
+      compressFromBytes: Number.POSITIVE_INFINITY,
       withCrc: false,
       random,
     });

@@ -34,7 +34,7 @@ function sealed(recording: Recording): Uint8Array {
   const outermost = outermostMessage(recording.layers);
   const parts = bareLayers(outermost).map((layer) => encodeMessage(datagramMessageOf(layer)));
   const options = {
-    compress: innerLayer(outermost, "compress") !== undefined,
+    compressFromBytes: innerLayer(outermost, "compress") === undefined ? Number.POSITIVE_INFINITY : 0,
     withCrc: outermost.name === "hasCrc",
     random: nonceOf(recording.layers),
     label: recording.label ?? "",
