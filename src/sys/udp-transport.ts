@@ -9,6 +9,8 @@ import { bareBytes } from "./bare-bytes.ts";
 const RECEIVE_BUFFER_BYTES = 2 * 2 ** 20;
 /** Node reads dozens of datagrams in one turn of its loop. What is not handled in this time waits for the next turn: whole turns have 10 ms (DESIGN §5). */
 const HANDLED_IN_TURN_MS = 3;
+/** Node reads the datagrams of one turn back to back. What comes after such a pause is of another one, which costs no immediate to find out. */
+const PAUSE_MS = 1;
 /** More are lost, as those for which a socket's buffer has no room. */
 const WAITING_AT_MOST = 1_024;
 
@@ -27,8 +29,9 @@ export class UdpTransport {
   readonly #socket: Socket;
   #handler: UdpHandler | undefined;
   #waiting: Datagram[] = [];
-  /** When the first datagram of this turn was handled. */
-  #turnBeganMs: number | undefined;
+  /** When the first datagram of this turn was handled, and when the last one was done with. */
+  #turnBeganMs = Number.NEGATIVE_INFINITY;
+  #doneMs = Number.NEGATIVE_INFINITY;
 
   private constructor(socket: Socket, local: Endpoint) {
     this.#socket = socket;
@@ -85,36 +88,38 @@ export class UdpTransport {
   }
 
   #received(bytes: Uint8Array, from: RemoteInfo): void {
-    if (this.#waiting.length === 0 && this.#hasTime()) return this.#handle({ bytes, from });
-    if (this.#waiting.length < WAITING_AT_MOST) this.#waiting.push({ bytes, from });
+    if (this.#waiting.length > 0 || !this.#hasTime()) return this.#wait({ bytes, from });
+    this.#handle({ bytes, from });
+    this.#doneMs = performance.now();
   }
 
   #hasTime(): boolean {
     const nowMs = performance.now();
-    if (this.#turnBeganMs === undefined) {
-      this.#turnBeganMs = nowMs;
-      setImmediate(() => this.#endTurn());
-    }
+    if (nowMs - this.#doneMs > PAUSE_MS) this.#turnBeganMs = nowMs;
     return nowMs - this.#turnBeganMs < HANDLED_IN_TURN_MS;
   }
 
-  #endTurn(): void {
-    this.#turnBeganMs = undefined;
+  #wait(datagram: Datagram): void {
+    if (this.#waiting.length >= WAITING_AT_MOST) return;
     // Within an immediate another one is of the next turn.
-    if (this.#waiting.length > 0) setImmediate(() => this.#handleWaiting());
+    if (this.#waiting.length === 0) setImmediate(() => setImmediate(() => this.#handleWaiting()));
+    this.#waiting.push(datagram);
   }
 
   /** In their order: what is read meanwhile comes after them. */
   #handleWaiting(): void {
     const waiting = this.#waiting.values();
     let handled = 0;
-    while (this.#hasTime()) {
+    this.#turnBeganMs = performance.now();
+    while (performance.now() - this.#turnBeganMs < HANDLED_IN_TURN_MS) {
       const next = waiting.next();
       if (next.done === true) break;
       handled++;
       this.#handle(next.value);
     }
+    this.#doneMs = performance.now();
     this.#waiting = this.#waiting.slice(handled);
+    if (this.#waiting.length > 0) setImmediate(() => this.#handleWaiting());
   }
 
   #handle({ bytes, from }: Datagram): void {

@@ -98,6 +98,21 @@ describe("gossip transport", () => {
     expect(receiver.hasUnread).to.equal(false);
   });
 
+  it("keeps the loop awake for nothing after a datagram", async () => {
+    const receiver = await openGossipTransport(at("127.0.0.1"));
+    open.push(receiver);
+    const { transport: sender } = await start(at("127.0.0.1"));
+    const received = new Promise<readonly string[]>((resolve) => {
+      receiver.listen({
+        datagram: () => resolve(process.getActiveResourcesInfo()),
+        sendFailed: () => {},
+        accepted: () => ({ opened: () => {}, data: () => {}, closed: () => {} }),
+      });
+    });
+    sender.sendDatagram(receiver.local, bytes("x"));
+    expect(await received).not.to.include("Immediate");
+  });
+
   for (const [near, far] of [
     ["127.0.61.1", "127.0.61.2"],
     ["::1", "::1"],
