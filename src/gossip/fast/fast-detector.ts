@@ -49,9 +49,10 @@ export class FastDetector {
   /** By node: they stand as long as the view does. */
   readonly #contexts = new Map<string, WatchContext>();
   #effects: FastEffect[] = [];
-  #dueMs: number | undefined;
-  /** When we meant to turn next: a deadline that was over before counts from the turn that noted it, so that no lateness is noted twice. */
-  #expectedMs: number | undefined;
+  /** When the last observation came. */
+  #turnedMs = Number.NEGATIVE_INFINITY;
+  /** Worked out when it is asked for: several observations come with one datagram. */
+  #due: { readonly ms: number | undefined } | undefined;
   #brakedUntilMs = Number.POSITIVE_INFINITY;
 
   constructor(options: FastDetectorOptions) {
@@ -69,13 +70,14 @@ export class FastDetector {
     for (const watch of this.#watches.values()) this.#judge(watch, nowMs);
     for (const node of this.#own.overdue(nowMs)) this.#effects.push({ kind: "ping", node });
     if (this.#own.isLost(nowMs)) this.#effects.push({ kind: "unwatched" });
-    this.#dueMs = this.#nextDeadlineMs(nowMs);
-    this.#expectedMs = this.#dueMs === undefined ? undefined : Math.max(this.#dueMs, nowMs);
+    this.#turnedMs = nowMs;
+    this.#due = undefined;
     return this.#effects.splice(0);
   }
 
   nextDeadlineMs(): number | undefined {
-    return this.#dueMs;
+    this.#due ??= { ms: this.#nextDeadlineMs(this.#turnedMs) };
+    return this.#due.ms;
   }
 
   /** Who watches `node`, and how it fares where this node does; undefined for one that leads nothing. */
@@ -115,7 +117,12 @@ export class FastDetector {
 
   /** What was not heard while our own loop stood proves nothing. */
   #noteLateness(nowMs: number): void {
-    const lateMs = this.#expectedMs === undefined ? 0 : nowMs - this.#expectedMs;
+    // Time since a turn is no more than the lateness: the deadline need not be known.
+    if (nowMs - this.#turnedMs <= this.#timing.lateMs) return;
+    const dueMs = this.nextDeadlineMs();
+    if (dueMs === undefined) return;
+    // A deadline that was over before counts from the turn that noted it, so that no lateness is noted twice.
+    const lateMs = nowMs - Math.max(dueMs, this.#turnedMs);
     if (lateMs <= this.#timing.lateMs) return;
     for (const watch of this.#watches.values()) watch.discount(lateMs);
     this.#own.discount(lateMs);
