@@ -143,12 +143,12 @@ export class CommonMemory {
   #tell(to: readonly string[], addresses: readonly Ip[]): void {
     const records = new Map<string, HolderRecord & { readonly addresses: Ip[] }>();
     for (const ip of addresses) {
-      const holder = this.#ports.holding.holderOf(ip);
-      if (holder === undefined) continue;
-      const key = `${holder.term} ${holder.node}`;
-      const record = records.get(key);
-      if (record === undefined) records.set(key, { ...holder, addresses: [ip] });
-      else record.addresses.push(ip);
+      for (const holder of this.#ports.holding.holdersInTermOf(ip)) {
+        const key = `${holder.term} ${holder.node}`;
+        const record = records.get(key);
+        if (record === undefined) records.set(key, { ...holder, addresses: [ip] });
+        else record.addresses.push(ip);
+      }
     }
     const messages = [...records.values()].map((record): StickyMessage => ({ kind: "sticky", ...record }));
     if (messages.length > 0 && to.length > 0) this.#ports.send(to, messages);

@@ -1,7 +1,14 @@
 /** Who holds the sticky addresses, as this node knows it: from its own decisions, and from what others say (DESIGN D4). */
 import { policyOf } from "../src/desired/policy.ts";
 import type { Decision } from "../src/election/decision.ts";
-import { type Holder, HolderBook, type HolderRecord, type HoldersByIp } from "../src/election/holders.ts";
+import {
+  type Holder,
+  HolderBook,
+  type HolderRecord,
+  type Holders,
+  type HoldersByIp,
+  NO_HOLDERS,
+} from "../src/election/holders.ts";
 import type { Ip } from "../src/net/ip.ts";
 
 export class Holding {
@@ -27,6 +34,12 @@ export class Holding {
 
   holderOf(ip: Ip): Holder | undefined {
     return this.#book.holderOf(ip);
+  }
+
+  /** All that took it in the highest term, each before it heard of the other: whoever leads it takes a new term when it knows. */
+  holdersInTermOf(ip: Ip): Holders {
+    const holders = this.#book.byIp.get(ip) ?? NO_HOLDERS;
+    return holders.filter(({ term }) => term === holders[0]?.term);
   }
 
   /** Whatever rule is in force. */

@@ -5,9 +5,13 @@ import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
 import { isUnsolicited, requestFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
+import { isUserMessage } from "./user-messages.ts";
 import type { Answerer } from "./witness.ts";
 import { World } from "./world.ts";
 import { planOf } from "./world-plan.ts";
+
+/** Long after each story has ended. */
+const NEVER_MS = 1e9;
 
 /** Three to seven founders that have settled, and who answers for each address. */
 function settledWorld(nodes: number, services: number, { isSticky = false }: { readonly isSticky?: boolean } = {}) {
@@ -214,7 +218,6 @@ describe("simulation: stories", () => {
     const old = leaderOf(world, heard, ip);
     const [other] = world.machines.filter(({ name }) => name !== old.name);
     if (other === undefined) throw new Error("no other");
-    const NEVER_MS = 1e9;
     world.change(
       "only one node may lead",
       (snapshot) => withOnlyNode(snapshot, other.name),
@@ -315,5 +318,28 @@ describe("simulation: stories", () => {
     });
     world.run(30_000);
     expect(new Set(later)).to.deep.equal(new Set([other.name]));
+  }).timeout(120_000);
+
+  it("two that take a sticky address in one term settle it at once, and not when their memories meet half a minute later", () => {
+    // Each told who held it in its eyes, and nobody that it had taken it itself: the leader learned of it from a push/pull.
+    const plan = planOf({ nodes: 5, services: 1, closeLookMs: 5, isSticky: true });
+    const world = new World({ ...plan, snapshot: withOnlyNode(plan.snapshot, "n2", "n3") }, speakerTenant());
+    for (const name of ["n1", "n4", "n5"]) world.start(world.machine(name));
+    world.run(500);
+    world.start(world.machine("n2"));
+    world.run(800);
+    // What it is handed when it joins is of before the other led.
+    world.start(world.machine("n3"));
+    const said: string[] = [];
+    world.witnesses.push({
+      datagram: (atMs, from, _to, bytes) => {
+        if (atMs > 15_000 && isUserMessage(bytes)) said.push(`${from} at ${atMs.toFixed(0)} ms`);
+      },
+    });
+    world.run(90_000);
+    const records = world.machines.map(({ tenant }) => [...(tenant?.view().holders.values() ?? [])][0]?.[0]);
+    expect(new Set(records.map((record) => JSON.stringify(record))).size).to.equal(1);
+    expect(records[0]?.term).to.equal(2);
+    expect(said).to.deep.equal([]);
   }).timeout(120_000);
 });

@@ -72,6 +72,14 @@ describe("CommonMemory", () => {
     expect(node.holding.hold([decisionOf(STICKY, 3)], new Set(), 0)).to.deep.equal([]);
   });
 
+  it("tells what it took itself though another that took it in the same term comes first: that one takes a new term then", () => {
+    const node = new Node("n1");
+    node.memory.follow(node.holding.hold([decisionOf(STICKY)], new Set(), 0), [], 0);
+    node.memory.hear("n0", [said("n0", 1)], 0);
+    node.tickAt(0);
+    expect(node.sent).to.deep.equal([{ to: ["n9"], messages: [said("n0", 1), said("n1", 1)] }]);
+  });
+
   for (const { name, heard, answer } of [
     { name: "a lower term", heard: said("n3", 3), answer: [said("n2", 4)] },
     { name: "a claim in a lower term", heard: claimed("n3", 0), answer: [said("n2", 4)] },
