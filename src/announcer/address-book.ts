@@ -25,15 +25,10 @@ import type {
   MemberMacs,
   Yielded,
 } from "./ports.ts";
+import { CONTEST_REFUSAL_MS, REFUSAL_MS, wasSilencedByUs } from "./refusal.ts";
 import { Rivals } from "./rivals.ts";
 
 type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
-
-/** Claims of a series end 180 ms after its start: one that comes so long after a refusal belongs to a new series. */
-const REFUSAL_MS = 1_000;
-
-/** A claim of one that had none of ours before may be so old. */
-const CONTEST_REFUSAL_MS = 300;
 
 /** What is said to who claims or asks: our claim, "yielded", or nothing yet, because our claim follows when we are armed. */
 type Stand = "leads" | "yields" | "returns";
@@ -269,7 +264,7 @@ export class AddressBook {
   #hearLeader({ addresses, node }: LeadAnswer, nowMs: number): void {
     for (const ip of addresses) {
       const address = this.#addresses.get(ip);
-      if (address !== undefined) this.#holders.hear(address, node, nowMs);
+      if (address !== undefined) this.#holders.hear(address, node, this.#freshness, nowMs);
     }
   }
 
@@ -286,7 +281,7 @@ export class AddressBook {
 
   /** What a claim does to the address: whoever does not lead it after this is silent from now on. */
   #stand(address: Address, claim: Claim, nowMs: number): Stand {
-    if (address.phase === "handing-over" && !wasSilencedByUs(address, claim, nowMs)) {
+    if (address.phase === "handing-over" && !wasSilencedByUs(address.refused, claim.node, nowMs)) {
       address.refused = undefined;
       this.#enter(address, "stopped", "claimed");
     }
@@ -381,7 +376,8 @@ export class AddressBook {
   /** Another node spoke as the holder of the address. Whether that has brought about something to do. */
   hearHolder(address: Address, mac: Mac, nowMs: number): boolean {
     const member = this.#nodeOfMac.get(mac);
-    if (address.phase === "leading" && member !== undefined) return this.#holders.hear(address, member, nowMs);
+    if (address.phase === "leading" && member !== undefined)
+      return this.#holders.hear(address, member, this.#freshness, nowMs);
     if (address.phase !== "handing-over") return false;
     const { nextLeader, group } = address.duty;
     // A Go member's MACs are unknown: any other MAC than ours is its.
@@ -392,9 +388,4 @@ export class AddressBook {
     if (nextLeader?.sendsClaims === true) this.#yieldTo(nextLeader.node, group, [address.ip]);
     return true;
   }
-}
-
-/** Whether the claim may be older than our refusal, which has silenced its sender: then it does not say that the sender answers. */
-function wasSilencedByUs({ refused }: Address, claim: Claim, nowMs: number): boolean {
-  return refused?.node === claim.node && nowMs < refused.untilMs;
 }

@@ -3,6 +3,7 @@ import { isSameList } from "../base/same-list.ts";
 import { type Family, familyOf, type Ip, ipBytes } from "../net/ip.ts";
 import { solicitedNodeGroupOf } from "../packet/solicited-node.ts";
 import type { AddressPhase, AddressState, ClaimBasis, Contest, Duty, DutyBasis } from "./ports.ts";
+import type { Refusal } from "./refusal.ts";
 
 /** For so long after it was said, freshness stands in what is said and compared: both sides of a contest judge the same two claims. */
 export const STATEMENT_MS = 1_000;
@@ -29,6 +30,8 @@ export class Address {
   wantsLease = false;
   /** Leading, and answered on some link since then. */
   isArmed = false;
+  /** When that was last. */
+  armedMs: number | undefined;
   /** A frame went out since it was armed. */
   hasAnnounced = false;
   requestsAnswered = 0;
@@ -37,7 +40,7 @@ export class Address {
   /** How fresh our claim was said to be. */
   stated: { readonly freshness: number; readonly atMs: number } | undefined;
   /** Whose claim was last found worse than ours: it waits for a word when we stop leading. */
-  refused: { readonly node: string; readonly untilMs: number } | undefined;
+  refused: Refusal | undefined;
   /** The winner of a lost contest that has given way: we take it from there, not from the previous leader of the duty. */
   resumedFrom: string | undefined;
   /** When it is, or was last, claimed from one that was heard as a holder. */

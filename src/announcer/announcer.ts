@@ -248,6 +248,7 @@ export class Announcer {
     }
     if (isWon) {
       address.hasAnnounced = false;
+      address.armedMs = nowMs;
       this.#notes.push({ kind: "armed", ip });
     }
     this.#book.claim(address, nowMs);

@@ -6,11 +6,23 @@ import { BASIS, claim, duty, leadingRig, link, mac, Rig, say, VIP, winnerOf } fr
 
 const TO_OURS = { node: "n2", sendsClaims: true };
 const worse = { hash: "60" };
+const better = { hash: "40" };
 
 const MEMBER = mac("02:00:00:00:00:b1");
 
 function heard(rig: Rig): string {
   return rig.receive(1, buildArpAnnouncement(MEMBER, VIP, "request")).verdict;
+}
+
+/** Took the address from n3 so long ago. */
+function takingRig(agoMs: number, term = 0): Rig {
+  const rig = new Rig();
+  rig.links(link(1));
+  rig.on({ kind: "members", members: [{ node: "n2", macs: [MEMBER] }] });
+  rig.duties(duty(VIP, "lead", { previousLeader: "n3", basis: { ...BASIS, term } }));
+  say(rig, { kind: "yielded", group: "g", addresses: [VIP], node: "n3" });
+  rig.pass(agoMs);
+  return rig;
 }
 
 function leads(node: string, isLeading: boolean): HandoverMessage {
@@ -31,6 +43,36 @@ describe("another member that is heard as a holder of what is led here", () => {
     rig.pass(500);
     heard(rig);
     expect(rig.pass(210)).to.deep.equal(["200: claim to n2: 192.0.2.10"]);
+  });
+  it("gets it soon where both have just taken it, if how new a view is tells which of the two stays", () => {
+    for (const { name, freshness, rig, claims } of [
+      { name: "both just now", freshness: 40, rig: takingRig(100), claims: ["25: claim to n2: 192.0.2.10"] },
+      { name: "we a while ago", freshness: 40, rig: takingRig(250), claims: ["200: claim to n2: 192.0.2.10"] },
+      { name: "sticky", freshness: 40, rig: takingRig(100, 3), claims: ["200: claim to n2: 192.0.2.10"] },
+      { name: "views of files", freshness: 0, rig: takingRig(100), claims: ["200: claim to n2: 192.0.2.10"] },
+    ]) {
+      fresh(rig, freshness);
+      heard(rig);
+      const said = rig.pass(210).filter((line) => line.includes(" claim to n2"));
+      expect(said, name).to.deep.equal(claims);
+    }
+  });
+  it("gets no further claim soon where it is claimed from already", () => {
+    const rig = takingRig(10);
+    fresh(rig, 40);
+    rig.duties(duty(VIP, "lead", { previousLeader: "n2" }));
+    heard(rig);
+    const series = [0, 20, 60, 180].map((offsetMs) => `${offsetMs}: claim to n2: 192.0.2.10`);
+    expect(rig.pass(190).filter((line) => line.includes(" claim to n2"))).to.deep.equal(series.slice(1));
+  });
+  it("gets none of a race when its own claim, which its frame has overtaken, comes and stands", () => {
+    const rig = takingRig(100);
+    fresh(rig, 40);
+    heard(rig);
+    rig.pass(1);
+    say(rig, claim("n2", { ...better, freshness: 40 }));
+    expect(rig.pass(200).filter((line) => line.includes(" claim to"))).to.deep.equal([]);
+    expect(rig.states()[0]?.phase).to.equal("stopped");
   });
   it("gets it, too, when it says that it leads", () => {
     const rig = leadingRig();

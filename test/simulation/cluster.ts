@@ -133,9 +133,12 @@ export function withoutService(snapshot: ClusterSnapshot, service: string): Clus
   return { ...snapshot, services };
 }
 
-/** Every advertisement selects the node of this name alone. */
-export function withOnlyNode(snapshot: ClusterSnapshot, name: string): ClusterSnapshot {
-  const nodeSelectors = [{ matchLabels: { "kubernetes.io/hostname": name }, matchExpressions: [] }];
+/** Every advertisement selects the nodes of these names alone. */
+export function withOnlyNode(snapshot: ClusterSnapshot, ...names: readonly string[]): ClusterSnapshot {
+  const nodeSelectors = names.map((name) => ({
+    matchLabels: { "kubernetes.io/hostname": name },
+    matchExpressions: [],
+  }));
   const advertisements = [...snapshot.advertisements].map(
     ([key, facts]) => [key, { ...facts, nodeSelectors }] as const,
   );

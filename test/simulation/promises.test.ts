@@ -320,6 +320,31 @@ describe("simulation: stories", () => {
     expect(new Set(later)).to.deep.equal(new Set([other.name]));
   }).timeout(120_000);
 
+  it("of two that take an address from a third, one by older and one by newer objects, one stops within 50 ms", () => {
+    // Neither knew of the other; who heard the other's announcement waited 200 ms for news of its own before it claimed.
+    const { world, heard, overlapsMs } = settledWorld(3, 1);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const old = leaderOf(world, heard, ip);
+    const [first, second] = world.machines.filter((machine) => machine !== old);
+    if (first === undefined || second === undefined) throw new Error("no others");
+    const onlyNode = ({ name }: Machine, othersLagMs: number): void =>
+      world.change(
+        `only ${name} may lead`,
+        (snapshot) => withOnlyNode(snapshot, name),
+        (machine) => (machine.name === name ? 0 : othersLagMs),
+      );
+    onlyNode(first, NEVER_MS);
+    world.run(20_040);
+    expect(heard.get(ip)).to.deep.equal([first.name]);
+    onlyNode(second, 190);
+    world.run(20_150);
+    expect(heard.get(ip)).to.deep.equal([second.name]);
+    world.run(30_000);
+    expect(heard.get(ip)).to.deep.equal([second.name]);
+    expect(Math.max(0, ...overlapsMs.values())).to.be.at.most(50);
+  }).timeout(120_000);
+
   it("two that take a sticky address in one term settle it at once, and not when their memories meet half a minute later", () => {
     // Each told who held it in its eyes, and nobody that it had taken it itself: the leader learned of it from a push/pull.
     const plan = planOf({ nodes: 5, services: 1, closeLookMs: 5, isSticky: true });
