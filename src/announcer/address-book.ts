@@ -8,7 +8,7 @@ import type { Ip } from "../net/ip.ts";
 import type { Mac } from "../net/mac.ts";
 import { Address, claimTargets, isSameDuty, phaseFor } from "./address.ts";
 import { AddressTable } from "./address-table.ts";
-import { against, type Claimant, compareClaims, hasComparableFreshness, weighed } from "./contest.ts";
+import { against, type Claimant, compareClaims, hasComparableFreshness, holdsAgainst, weighed } from "./contest.ts";
 import { claimsOf, Handover, type Outgoing } from "./handover.ts";
 import { HeardHolders } from "./heard-holders.ts";
 import type {
@@ -25,7 +25,7 @@ import type {
   MemberMacs,
   Yielded,
 } from "./ports.ts";
-import { CONTEST_REFUSAL_MS, REFUSAL_MS, wasSilencedByUs } from "./refusal.ts";
+import { CONTEST_REFUSAL_MS, isOwedWord, REFUSAL_MS, wasSilencedByUs } from "./refusal.ts";
 import { Rivals } from "./rivals.ts";
 
 type StopCause = Extract<AnnouncerNote, { readonly kind: "stopped" }>["cause"];
@@ -229,7 +229,8 @@ export class AddressBook {
     this.#handover.endClaims(address.ip);
     this.rivals.forget(address.ip);
     address.resumedFrom = undefined;
-    if (address.refused !== undefined) this.#yieldTo(address.refused.node, address.duty.group, [address.ip]);
+    if (isOwedWord(address.refused, phase, address.duty))
+      this.#yieldTo(address.refused.node, address.duty.group, [address.ip]);
     if (phase !== "handing-over") address.refused = undefined;
     if (!wasAnswering || address.isAnswering()) return;
     address.answeredOn = [];
@@ -269,9 +270,17 @@ export class AddressBook {
   }
 
   #answer(address: Address, { node, basis }: LeadQuestion, nowMs: number): Stand {
-    if (!address.isArmed) return "yields";
+    if (!address.isArmed)
+      return basis !== undefined && this.#isKeptFrom(address, { node, basis }, nowMs) ? "leads" : "yields";
     if (basis !== undefined) this.rivals.hear(address.ip, { node, basis }, nowMs);
     return "leads";
+  }
+
+  /** It is handed over, and to another than `asker`, which we have silenced. */
+  #isKeptFrom(address: Address, asker: Claimant, nowMs: number): boolean {
+    const { nextLeader } = address.duty;
+    if (address.phase !== "handing-over" || nextLeader === undefined || nextLeader.node === asker.node) return false;
+    return holdsAgainst(this.#claimant(address, nowMs), asker);
   }
 
   /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */

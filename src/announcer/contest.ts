@@ -66,6 +66,14 @@ export function against(winner: Claimant, basis: ClaimBasis): ClaimBasis {
   return basis.term === winner.basis.term + 1 ? { ...basis, term: winner.basis.term } : basis;
 }
 
+/**
+ * Whether one that hands over keeps the address against one that it has silenced, because its claim is still the better one: by an older
+ * view the other would take it and give it to the next leader in its turn. Whoever wants to be rid of it is glad of anybody.
+ */
+export function holdsAgainst(own: Claimant, silenced: Claimant): boolean {
+  return own.basis.tier <= silenced.basis.tier && compareClaims(own, silenced) < 0;
+}
+
 function placeIn(order: readonly string[], value: string): number {
   const place = order.indexOf(value);
   return place < 0 ? order.length : place;

@@ -158,6 +158,35 @@ describe("views that differ", () => {
   });
 });
 
+/** It gives the address to n3, by a fresher view than `OLDER`. */
+function handingOver(tier: number): Rig {
+  const rig = leadingRig();
+  fresh(rig, 40);
+  rig.duties(duty(VIP, "moved", { nextLeader: { node: "n3", sendsClaims: true }, basis: { ...BASIS, tier } }));
+  return rig;
+}
+
+const OLDER = { hash: "10", freshness: 39 };
+
+describe("one that hands over", () => {
+  it("keeps the address from whom it silenced by a fresher view, and does not say that it is free", () => {
+    expect(say(handingOver(1), contesting("n2", OLDER))).to.deep.equal(["claim to n2: 192.0.2.10"]);
+  });
+  it("yields to the next leader, to a better claim, and to anybody who stands in a better tier", () => {
+    expect(say(handingOver(1), contesting("n3", OLDER))).to.deep.equal(["yielded to n3: 192.0.2.10"]);
+    expect(say(handingOver(1), contesting("n2", { ...OLDER, freshness: 40 }))).to.deep.equal([
+      "yielded to n2: 192.0.2.10",
+    ]);
+    expect(say(handingOver(3), contesting("n2", OLDER))).to.deep.equal(["yielded to n2: 192.0.2.10"]);
+  });
+  it("says that it is free to whom it refused before only when it stops", () => {
+    const rig = leadingRig();
+    say(rig, claim("n2", worse));
+    expect(rig.duties(duty(VIP, "moved", { nextLeader: { node: "n3", sendsClaims: true } }))).to.deep.equal([]);
+    expect(rig.duties()).to.include("yielded to n2: 192.0.2.10");
+  });
+});
+
 describe("a term that is higher because of the winner's own", () => {
   it("wins nothing back from the winner: what else its claim is made of decides", () => {
     for (const { freshness, isBack } of [

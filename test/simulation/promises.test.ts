@@ -345,6 +345,34 @@ describe("simulation: stories", () => {
     expect(Math.max(0, ...overlapsMs.values())).to.be.at.most(50);
   }).timeout(120_000);
 
+  it("an address that newer objects moved does not go back while it is handed on to a node that has not read them", () => {
+    // Asked by the one before, which waits for its word, the one that handed it on said that the address was free.
+    const { world, heard } = settledWorld(3, 1);
+    const [ip] = world.addresses;
+    if (ip === undefined) throw new Error("no address");
+    const old = leaderOf(world, heard, ip);
+    const [, next, last] = (old.tenant?.view().decisions[0]?.candidates ?? []).map((name) => world.machine(name));
+    if (next === undefined || last === undefined) throw new Error("no others");
+    const onlyNodes = (...names: readonly string[]): void =>
+      world.change(
+        `only ${names.join(" and ")} may lead`,
+        (snapshot) => withOnlyNode(snapshot, ...names),
+        (machine) => (machine === last ? 0 : NEVER_MS),
+      );
+    onlyNodes(last.name);
+    world.run(20_900);
+    expect(heard.get(ip)).to.deep.equal([last.name]);
+    // Shortly before the old leader asks.
+    onlyNodes(last.name, next.name);
+    const later: string[] = [];
+    world.witnesses.push({
+      answered: (_atMs, _ip, answerers) => void later.push(...answerers.map(({ node }) => node)),
+    });
+    world.run(60_000);
+    expect(last.tenant?.view().decisions[0]?.leader).to.equal(next.name);
+    expect(new Set(later)).to.deep.equal(new Set([last.name]));
+  }).timeout(120_000);
+
   it("two that take a sticky address in one term settle it at once, and not when their memories meet half a minute later", () => {
     // Each told who held it in its eyes, and nobody that it had taken it itself: the leader learned of it from a push/pull.
     const plan = planOf({ nodes: 5, services: 1, closeLookMs: 5, isSticky: true });
