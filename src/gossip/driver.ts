@@ -210,7 +210,7 @@ export class GossipDriver {
     this.#readsInTurn = 0;
     this.#options.turns.afterReads(() => {
       if (this.#isClosed) return;
-      const hasMore = this.#readsInTurn > 0 || this.#options.transport.hasUnread === true;
+      const hasMore = this.#readsInTurn > 0 || this.#options.transport.hasUnread === true || this.#streams.hasUnread;
       if (hasMore && turnsLeft > 1) return this.#turn(turnsLeft - 1);
       this.#isDraining = false;
       for (const callback of this.#afterDrain.splice(0)) callback();

@@ -3,7 +3,7 @@ import type { Clock, Timer } from "../base/clock.ts";
 import type { Codec } from "./codec.ts";
 import type { GossipDrop } from "./drop.ts";
 import type { StreamMessage } from "./message.ts";
-import type { GossipStream, StreamHandler, Transport } from "./ports.ts";
+import type { GossipStream, StreamHandler, Transport, Turns } from "./ports.ts";
 import { errorTextOf } from "./stream.ts";
 import type { DialFailure, SwimEffect, SwimEvent } from "./swim-event.ts";
 
@@ -14,6 +14,7 @@ export interface StreamsOptions {
   readonly codec: Codec;
   readonly transport: Transport;
   readonly clock: Clock;
+  readonly turns: Turns;
   readonly handle: (event: SwimEvent) => void;
   /** Something was read. */
   readonly read: () => void;
@@ -33,10 +34,17 @@ export class Streams {
   readonly #options: StreamsOptions;
   readonly #accepted = new Map<number, Accepted>();
   readonly #dialled = new Set<{ end(): void }>();
+  /** Push/pulls that were read and wait for their turn. */
+  readonly #unread: SwimEvent[] = [];
   #connection = 0;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
+  }
+
+  /** Something has been read that is handled in a later turn only. */
+  get hasUnread(): boolean {
+    return this.#unread.length > 0;
   }
 
   accept(stream: GossipStream): StreamHandler {
@@ -55,7 +63,7 @@ export class Streams {
         if (!this.#accepted.has(connection)) return;
         const step = reader.push(bytes);
         if (step.kind === "message") {
-          this.#options.handle({ kind: "request", connection, from: stream.remote, message: step.message });
+          this.#hand({ kind: "request", connection, from: stream.remote, message: step.message });
         } else if (step.kind === "drop") {
           this.#options.drop(step.reason);
           this.answer(connection, { kind: "error", text: errorTextOf(step.reason) });
@@ -97,7 +105,7 @@ export class Streams {
       timer.cancel();
       this.#dialled.delete(over);
       stream?.close();
-      if (event !== undefined) handle(event);
+      if (event !== undefined) this.#hand(event);
     };
     const fail = (failure: DialFailure): void => finish({ kind: "dial-failed", dial, failure });
     const timer = this.#after(timeoutMs, () => fail("silent"));
@@ -127,11 +135,34 @@ export class Streams {
     if (isOver) stream.close();
   }
 
+  /**
+   * All that a peer knows is much to open, and much to merge and to decide upon: each push/pull is handled in a turn of its own. Nothing
+   * is late by that, for no deadline is judged before.
+   */
+  #hand(event: SwimEvent): void {
+    const { handle, turns } = this.#options;
+    if (!("message" in event) || event.message.kind !== "push-pull") return handle(event);
+    // Reads are before the end of a turn: this one's is waited for first.
+    if (this.#unread.push(event) === 1) turns.afterReads(() => this.#handleNext());
+  }
+
+  #handleNext(): void {
+    const { handle, read, turns } = this.#options;
+    turns.afterReads(() => {
+      const event = this.#unread.shift();
+      if (event === undefined) return;
+      read();
+      handle(event);
+      if (this.hasUnread) this.#handleNext();
+    });
+  }
+
   #after(delayMs: number, callback: () => void): Timer {
     return this.#options.clock.schedule(delayMs, () => this.#options.afterDrain(callback));
   }
 
   close(): void {
+    this.#unread.length = 0;
     for (const connection of this.#accepted.keys()) this.end(connection);
     for (const dialled of this.#dialled) dialled.end();
   }

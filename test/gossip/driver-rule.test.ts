@@ -10,10 +10,11 @@ import { createCodec } from "../../src/gossip/codec.ts";
 import { GossipDriver } from "../../src/gossip/driver.ts";
 import type { Endpoint } from "../../src/gossip/message.ts";
 import { encodeMessage } from "../../src/gossip/message-codec.ts";
-import type { Transport, TransportHandler, Turns } from "../../src/gossip/ports.ts";
+import type { GossipStream, Transport, TransportHandler, Turns } from "../../src/gossip/ports.ts";
+import { suspicionLimits, suspicionMs } from "../../src/gossip/suspicion.ts";
 import type { SwimNews } from "../../src/gossip/swim-event.ts";
 import { TIMING_PRESETS } from "../../src/gossip/timing.ts";
-import { aliveOf, endpointOf, ME } from "./single-swim.ts";
+import { aliveOf, endpointOf, ME, pushPullOf, recordOf } from "./single-swim.ts";
 
 const READS_PER_TURN = 32;
 const PLAIN = { ...TIMING_PRESETS.lan, compresses: false };
@@ -27,10 +28,20 @@ interface Waiting {
   readonly bytes: Uint8Array;
 }
 
+class FakeStream implements GossipStream {
+  readonly remote = endpointOf(2);
+
+  write(): void {}
+
+  close(): void {}
+}
+
 /** An event loop, its clock and its one socket, all of which may stand still. */
 class FakeLoop implements Clock, Turns, Transport {
   readonly local = ME;
   readonly socket: Waiting[] = [];
+  /** What peers say on connections of their own, each with all that it says. */
+  readonly calls: Uint8Array[] = [];
   readonly sent: { readonly to: Endpoint; readonly bytes: Uint8Array }[] = [];
   #nowMs = 0;
   #timers: { readonly atMs: number; callback: () => void; isOver: boolean }[] = [];
@@ -63,8 +74,8 @@ class FakeLoop implements Clock, Turns, Transport {
     this.sent.push({ to, bytes });
   }
 
-  dial(): { remote: Endpoint; write(): void; close(): void } {
-    return { remote: ME, write: () => {}, close: () => {} };
+  dial(): GossipStream {
+    return new FakeStream();
   }
 
   close(): Promise<void> {
@@ -88,6 +99,7 @@ class FakeLoop implements Clock, Turns, Transport {
       for (const { callback } of due) callback();
       const read = this.socket.splice(0, READS_PER_TURN);
       for (const { bytes } of read) this.#handler?.datagram(endpointOf(2), bytes);
+      for (const bytes of this.calls.splice(0)) this.#handler?.accepted(new FakeStream()).data(bytes);
       const checks = this.#checks.splice(0);
       for (const check of checks) check();
       if (due.length === 0 && read.length === 0 && checks.length === 0) return;
@@ -159,6 +171,39 @@ describe("the driver rule", () => {
       ),
       { numRuns: 20 },
     );
+  });
+
+  it("each push/pull is handled in a turn of its own, after the one that read it", () => {
+    const { loop, driver } = started(1);
+    for (const number of [3, 4]) loop.calls.push(...CODEC.sealStream(pushPullOf(recordOf(number)), true));
+    const membersByTurn: number[] = [];
+    const watch = (): void => {
+      if (membersByTurn.push(driver.members().length) < 4) loop.afterReads(watch);
+    };
+    loop.afterReads(watch);
+    loop.turn();
+    // As each turn's reads are done, before anything else of its end.
+    expect(membersByTurn).to.deep.equal([2, 2, 3, 4]);
+  });
+
+  it("a word that a push/pull brought is heard before the suspicion that it refutes is judged", () => {
+    const { loop, driver, told } = started(1);
+    const isDead = () => told.some((news) => news.kind === "member-changed" && news.change === "dead");
+    while (!isSuspected(told)) {
+      loop.pass(50);
+      loop.turn();
+    }
+    const { sinceMs } = driver.members().find(({ name }) => name === "n2") ?? { sinceMs: 0 };
+    const deadlineMs = sinceMs + suspicionMs(suspicionLimits(PLAIN, 2), 0);
+    while (loop.nowMs() < deadlineMs - 50) {
+      loop.pass(50);
+      loop.turn();
+    }
+    loop.pass(deadlineMs - loop.nowMs());
+    loop.calls.push(...CODEC.sealStream(pushPullOf({ ...recordOf(2), incarnation: 5 }), true));
+    loop.turn();
+    expect(isDead()).to.equal(false);
+    expect(driver.members().find(({ name }) => name === "n2")?.state).to.equal("alive");
   });
 
   it("without an ack the deadline is judged, though strangers keep the socket readable for ever", () => {
