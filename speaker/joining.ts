@@ -6,6 +6,7 @@ export class Joining {
   #endpoints: readonly Endpoint[] = [];
   #named = 0;
   #isOpen = false;
+  #hasJustOpened = false;
   #contact: "join-done" | "join-refused" | undefined;
 
   get endpoints(): readonly Endpoint[] {
@@ -29,6 +30,14 @@ export class Joining {
 
   open(): void {
     this.#isOpen = true;
+    this.#hasJustOpened = true;
+  }
+
+  /** Peers are dialled now, which is much for one turn: once. */
+  takeOpening(): boolean {
+    const hasJustOpened = this.#hasJustOpened;
+    this.#hasJustOpened = false;
+    return hasJustOpened;
   }
 
   /** A peer that is named but not known by address yet may be there: it is waited for like one that is silent. */

@@ -10,7 +10,7 @@ import { ServiceReports } from "./service-reports.ts";
 import type { Readiness, SpeakerNote, SpeakerSettings } from "./speaker-ports.ts";
 import type { Stand } from "./stand.ts";
 
-/** Between two parts of a long list of reports: received frames come first. */
+/** Before each part of a list of reports: received frames come first. */
 const PART_MS = 10;
 
 export class Reporting {
@@ -53,7 +53,8 @@ export class Reporting {
     const refusal = this.#council.configurationRefusal;
     if (refusal !== this.#refusal) this.#tell({ kind: "configuration", ...(refusal === undefined ? {} : { refusal }) });
     this.#refusal = refusal;
-    if (this.#mayReport) this.#followServices();
+    // Never in the turn that decides: what is to be said is much as well.
+    if (this.#mayReport) this.#followSoon();
   }
 
   /** Who is not ready knows less than the others: what it would write might be wrong. */
@@ -79,7 +80,6 @@ export class Reporting {
   }
 
   #followServices(): void {
-    if (this.#timer !== undefined) return;
     const nowMs = this.#clock.nowMs();
     const wallMs = this.#clock.wallMs();
     const { leadership, derived, ownLabels, electors } = this.#council;

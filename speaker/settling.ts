@@ -6,6 +6,12 @@ import type { Ip } from "../src/net/ip.ts";
 
 /** What is decided in one turn, in the unit of `Election`: some milliseconds with all that follows from it. */
 const TURN_BUDGET = 1_000;
+/**
+ * Code that has seldom run takes several times as long: a turn decides so much, or this share of all that was decided before it, if that
+ * is more. The whole budget is reached after some twenty turns.
+ */
+const FIRST_BUDGET = 200;
+const SHARE_OF_BEFORE = 1 / 8;
 
 export interface SettlingPorts {
   /** All of it once, with what is left of the turn's budget; gives what is left then. */
@@ -28,6 +34,7 @@ export class Settling {
   #isGoingOn = false;
   #isClosed = false;
   #settledMs = Number.NEGATIVE_INFINITY;
+  #spent = 0;
 
   constructor(ports: SettlingPorts, turnBudget = TURN_BUDGET) {
     this.#ports = ports;
@@ -39,9 +46,11 @@ export class Settling {
     return this.#settledMs;
   }
 
-  /** If something is to be settled that was not yet. */
-  settleNews(nowMs: number): void {
-    if (this.#hasNews) this.settle(nowMs);
+  /** If something is to be settled that was not yet. `fillsTurn`: reading the news was much already, and it is decided upon in the next turn. */
+  settleNews(nowMs: number, fillsTurn: boolean): void {
+    if (!this.#hasNews) return;
+    if (fillsTurn) this.#settle(nowMs, 0, NOTHING_ASKED);
+    else this.settle(nowMs);
   }
 
   /** It is settled when the event that brought the news is over. */
@@ -51,7 +60,7 @@ export class Settling {
 
   settle(nowMs: number): void {
     // Several events may be read in one turn: what is to go on anyway goes on after them, once.
-    this.#settle(nowMs, this.#isGoingOn ? 0 : this.#turnBudget, NOTHING_ASKED);
+    this.#settle(nowMs, this.#isGoingOn ? 0 : this.#budget, NOTHING_ASKED);
   }
 
   /** Only what cannot wait: whoever answers a claim by what it led a moment ago contests what it would give away in its next turn. */
@@ -61,6 +70,10 @@ export class Settling {
 
   close(): void {
     this.#isClosed = true;
+  }
+
+  get #budget(): number {
+    return Math.min(this.#turnBudget, Math.max(FIRST_BUDGET, SHARE_OF_BEFORE * this.#spent));
   }
 
   #settle(nowMs: number, budget: number, asked: ReadonlySet<Ip>): void {
@@ -73,6 +86,7 @@ export class Settling {
       this.#hasNews = false;
       left = this.#ports.settleOnce(nowMs, left, asked);
     }
+    this.#spent += Math.min(budget, budget - left);
     this.#isSettling = false;
     this.#ports.settled(nowMs);
     if (this.#ports.isDeciding()) this.#goOnLater();

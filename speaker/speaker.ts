@@ -14,7 +14,7 @@ import { Alarm } from "./alarm.ts";
 import { CommonMemory } from "./common-memory.ts";
 import { Council } from "./council.ts";
 import { askMembers, FenceGate } from "./fence-gate.ts";
-import { mayChangeDecision } from "./gossip-news.ts";
+import { fillsTurn, mayChangeDecision } from "./gossip-news.ts";
 import { HEARTBEAT_INTERVAL_MS } from "./heartbeat.ts";
 import { Joining } from "./joining.ts";
 import { LeaderWatch } from "./leader-watch.ts";
@@ -112,7 +112,7 @@ export class Speaker {
     });
     this.gossip = gossipOf(settings, ports, {
       tell: (news, atMs) => this.#gossipNews(news, atMs),
-      settled: (atMs) => this.#settling.settleNews(atMs),
+      settled: (atMs, event) => this.#settling.settleNews(atMs, fillsTurn(event)),
     });
     this.#settling = new Settling(
       {
@@ -278,7 +278,7 @@ export class Speaker {
       saysGoodbye: this.#leaving.hasBegunGoodbye,
       isGone: this.#leaving.isGone,
       nowMs,
-      budget,
+      budget: this.#joining.takeOpening() ? 0 : budget,
       asked,
     });
     this.#tellWord(nowMs);

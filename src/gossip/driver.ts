@@ -34,7 +34,7 @@ export interface GossipOptions {
   /** Called within the event that caused it; commands may be given from inside. */
   readonly tell: (news: SwimNews, nowMs: number) => void;
   /** All news of one event, and of the commands given from inside, have been told: what they mean together can be judged now. */
-  readonly settled?: (nowMs: number) => void;
+  readonly settled?: (nowMs: number, event: SwimEvent["kind"]) => void;
 }
 
 /** Counts for metrics. */
@@ -148,7 +148,7 @@ export class GossipDriver {
     this.#depth++;
     for (const effect of this.#swim.handle(event, nowMs)) this.#perform(effect, nowMs);
     this.#depth--;
-    if (this.#depth === 0) this.#options.settled?.(nowMs);
+    if (this.#depth === 0) this.#options.settled?.(nowMs, event.kind);
     this.#arm();
   }
 

@@ -59,6 +59,21 @@ describe("simulation: reports of Services", () => {
     }
   }).timeout(30_000);
 
+  it("nothing is said in a turn that decides", () => {
+    const { world, told } = begin(true);
+    world.change(
+      "cordon",
+      (snapshot) => withNode(snapshot, "n1", (node) => ({ ...node, isUnschedulable: true })),
+      () => 0,
+    );
+    world.run(world.clock.nowMs() + 5_000);
+    const turnsThatSay = (kind: SpeakerNote["kind"]): ReadonlySet<string> =>
+      new Set(told.flatMap(({ atMs, node, note }) => (note.kind === kind ? [`${node} at ${atMs} ms`] : [])));
+    const decided = turnsThatSay("leaders");
+    expect(decided.size).to.be.above(3);
+    expect([...turnsThatSay("services")].filter((turn) => decided.has(turn))).to.deep.equal([]);
+  }).timeout(30_000);
+
   it("nothing is said while nobody writes it down", () => {
     const { told } = begin(false);
     expect(told.filter(({ note }) => note.kind === "services")).to.deep.equal([]);
