@@ -3,7 +3,7 @@ import type { Ip } from "../../src/net/ip.ts";
 import { isUnsolicited, type NeighbourFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
 import type { NetworkCard } from "./network-card.ts";
-import { type Findings, type Witness } from "./witness.ts";
+import { type Answerer, type Findings, type Witness } from "./witness.ts";
 
 /** The last burst of a change is over by then (offsets up to 4.4 s). */
 const SILENT_AFTER_MS = 6_000;
@@ -20,6 +20,11 @@ export interface SilenceRules {
   readonly carriesUserMessage: (bytes: Uint8Array) => boolean;
   /** Views differ for good, or two cannot hear each other: every claimant may announce, once. */
   readonly mayContest: () => boolean;
+  /**
+   * Whoever reaches too few for a lease stops answering long before any view says that they are apart, and announces itself again when
+   * the partition has healed, as after any (DESIGN D11). That is no war, as long as nobody else has answered in between.
+   */
+  readonly needsLease: boolean;
 }
 
 export class SilenceChecker implements Witness {
@@ -30,6 +35,8 @@ export class SilenceChecker implements Witness {
   readonly #lastMs = new Map<string, number>();
   /** Bursts that began since views were looked at. */
   readonly #begun: { readonly ip: Ip; readonly by: string }[] = [];
+  /** When nobody answered last. */
+  readonly #silentMs = new Map<Ip, number>();
   /** Bursts that began while the views were as they are now. */
   #bursts = new Map<Ip, { readonly atMs: number; readonly by: string }[]>();
 
@@ -62,6 +69,10 @@ export class SilenceChecker implements Witness {
     if (atMs - lastMs > ONE_BURST_MS) this.#begun.push({ ip, by: card.name });
   }
 
+  answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
+    if (answerers.length === 0) this.#silentMs.set(ip, atMs);
+  }
+
   datagram(atMs: number, from: string, _to: unknown, bytes: Uint8Array): void {
     if (this.#isSilentTime(atMs) && this.#rules.carriesUserMessage(bytes)) {
       this.#findings.violated(20, atMs, `${from} sends a user message though nothing has changed`);
@@ -80,6 +91,10 @@ export class SilenceChecker implements Witness {
 
   #countBurst(atMs: number, ip: Ip, by: string): void {
     const recent = (this.#bursts.get(ip) ?? []).filter((burst) => atMs - burst.atMs < WAR_WINDOW_MS);
+    const last = recent.at(-1);
+    const hasStopped = last !== undefined && (this.#silentMs.get(ip) ?? Number.NEGATIVE_INFINITY) > last.atMs;
+    // Only what it has said itself: one that answered in between was another leader.
+    if (this.#rules.needsLease && hasStopped && last.by === by) recent.pop();
     recent.push({ atMs, by });
     this.#bursts.set(ip, recent);
     this.#findings.count("8 burst");

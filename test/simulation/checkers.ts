@@ -82,6 +82,7 @@ export function installCheckers(world: World, scenario: Scenario, findings: Find
       views: () => viewsText.read(),
       carriesUserMessage: isUserMessage,
       mayContest: () => judges === 9 || judges === 17 || world.calm.isReaddressing(world.clock.nowMs()),
+      needsLease: judges === 17,
     },
     findings,
   );
