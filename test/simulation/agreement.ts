@@ -40,8 +40,10 @@ function isAgreement(machines: readonly Machine[], views: readonly (TenantView |
   }
   return views.every((view) => {
     if (view === undefined) return true;
-    const { isReady, isSettling, isDamped, returningLinks, members } = view;
+    const { isReady, isSettling, isDamped, returningLinks, members, taken } = view;
     if (!isReady || isSettling || isDamped || returningLinks.length > 0) return false;
+    // Who took what another is to lead gives it back when it may: after a partition that takes up to 12 s.
+    if (taken.length > 0) return false;
     const alive = members.filter(({ state }) => state === "alive");
     const areOthersGone = members.every(({ name, state }) => running.has(name) || state === "dead" || state === "left");
     return alive.length === running.size && areOthersGone;
