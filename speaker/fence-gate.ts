@@ -21,8 +21,8 @@ export interface FenceHooks {
   /** From now on no frame leaves; what is queued, unread or unsent, is dropped before anything else is done, which might send it. */
   readonly mute: (nowMs: number) => void;
   readonly unmute: (nowMs: number) => void;
-  /** Hears what was missed, then asks who leads now. */
-  readonly ask: () => void;
+  /** Hears what was missed, then asks who leads now; `asked` is called in between. */
+  readonly ask: (asked: () => void) => void;
 }
 
 /** How often it closed: after a gap of our own turning, and because no watcher was heard. */
@@ -36,6 +36,8 @@ export class FenceGate {
   readonly #timing: FenceTiming;
   readonly #entries = { gap: 0, unwatched: 0 };
   #fence: Fence;
+  /** Since it closed. An answer that was on its way before says how things stood before the gap. */
+  #hasAsked = false;
 
   constructor(nowMs: number, timing: FenceTiming | undefined, hooks: FenceHooks) {
     this.#hooks = hooks;
@@ -77,6 +79,7 @@ export class FenceGate {
 
   /** True when it has opened: what waited for that can be told. */
   hear(held: HeldAs, ownIncarnation: number, nowMs: number): boolean {
+    if (!this.#hasAsked) return false;
     return this.#set(hear(this.#fence, held, ownIncarnation), nowMs);
   }
 
@@ -88,7 +91,10 @@ export class FenceGate {
   #closed(why: keyof FenceEntries, nowMs: number): void {
     this.#entries[why]++;
     this.#hooks.mute(nowMs);
-    this.#hooks.ask();
+    this.#hasAsked = false;
+    this.#hooks.ask(() => {
+      this.#hasAsked = true;
+    });
   }
 
   #set(fence: Fence, nowMs: number): boolean {
@@ -100,17 +106,23 @@ export class FenceGate {
 }
 
 /** Hears what was missed, then pings this node's watchers; before it has any, others. */
-export function askMembers(gossip: GossipDriver | undefined, members: MemberViews, random: Random): void {
+export function askMembers(
+  gossip: GossipDriver | undefined,
+  members: MemberViews,
+  random: Random,
+  asked: () => void,
+): void {
   gossip?.afterDrain(() => {
+    asked();
     const present = shuffled(members.present(), random).map(({ member }) => member);
     // Watchers know best, for they are who would have had us replaced.
     const watchers = gossip.fast?.ownWatchers() ?? [];
-    const asked = [
+    const chosen = [
       ...present.filter(({ name }) => watchers.includes(name)),
       ...present.filter(({ name }) => !watchers.includes(name)),
     ].slice(0, ASKED_MEMBERS);
-    gossip.command({ kind: "ping-members", names: asked.map(({ name }) => name) });
+    gossip.command({ kind: "ping-members", names: chosen.map(({ name }) => name) });
     // Whoever holds us alive may have led in our place all the same: words that we missed come with a push/pull only.
-    gossip.command({ kind: "join", endpoints: asked.slice(0, 1).map(({ endpoint }) => endpoint) });
+    gossip.command({ kind: "join", endpoints: chosen.slice(0, 1).map(({ endpoint }) => endpoint) });
   });
 }

@@ -36,7 +36,7 @@ export class LeaderWatch {
   readonly #self: string;
   readonly #node: Pick<OwnNode, "links" | "standing">;
   readonly #members: Pick<MemberViews, "present">;
-  readonly #gossip: () => GossipDriver | undefined;
+  readonly #gossip: () => Pick<GossipDriver, "command" | "fast"> | undefined;
   readonly #questions = new NeighbourQuestions();
   readonly #led = new LedBook();
   /** The last questions whether a leader answers for an address, the latest last. */
@@ -50,7 +50,7 @@ export class LeaderWatch {
     { node }: { readonly node: Pick<OwnNode, "links" | "standing"> },
     members: Pick<MemberViews, "present">,
     packets: PacketPort,
-    gossip: () => GossipDriver | undefined,
+    gossip: () => Pick<GossipDriver, "command" | "fast"> | undefined,
   ) {
     this.#self = self;
     this.#node = node;
@@ -79,8 +79,10 @@ export class LeaderWatch {
     this.#send(this.#questions.framesFor(node));
   }
 
-  /** Asks leaders' own links for addresses, be they watched by this node or not. */
+  /** Asks leaders' own links for addresses, and pings them, be they watched by this node or not. */
   probe(asked: readonly { readonly leader: string; readonly ip: Ip }[], nowMs: number): void {
+    const names = [...new Set(asked.map(({ leader }) => leader))];
+    this.#gossip()?.command({ kind: "ping-members", names });
     const usable = this.#usableLinks(nowMs);
     const words = new Map(this.#members.present().map(({ member, word }) => [member.name, word]));
     const questions = asked.flatMap(({ leader, ip }): readonly NeighbourQuestion[] => {

@@ -18,7 +18,7 @@ export interface OrphanWatchPorts {
   /** Of a lease that is missing: it comes when nobody else has it; most speakers do not answer; or it is not known yet. */
   readonly leaseProspect: (ip: Ip) => "in-reach" | "out-of-reach" | "unknown";
   readonly send: (to: string, messages: readonly HandoverMessage[]) => void;
-  /** Asks leaders' links for addresses; `held` says that one answered. */
+  /** Asks leaders' links for addresses, and whether they hear this node: `held` and `proved` say that one answered. */
   readonly probe: (asked: OrphanSteps["probe"], nowMs: number) => void;
 }
 
@@ -51,8 +51,12 @@ export class OrphanWatch {
   }
 
   noted(note: AnnouncerNote, nowMs: number): void {
-    if (note.kind === "armed") this.#word.begin(note.ip);
+    if (note.kind === "armed") {
+      this.#word.begin(note.ip);
+      this.#orphans.leased(note.ip, this.#ports.stateOf(note.ip)?.lease === "held", nowMs);
+    }
     if (note.kind !== "stopped") return;
+    this.#orphans.leased(note.ip, false, nowMs);
     // Whoever claimed it, or was heard for it, has told its own; only the winner of a contest may have others than we.
     const isFree = note.cause === "withdrawn" || note.cause === "lease-lost";
     const isKnown = !isFree && this.#ports.stateOf(note.ip)?.contest === undefined;
@@ -84,6 +88,11 @@ export class OrphanWatch {
   /** The address that a leader's link was heard to answer for, if any. */
   held(ip: Ip | undefined): void {
     if (ip !== undefined) this.#orphans.held(ip);
+  }
+
+  /** A member has answered a ping of this node. */
+  proved(node: string, nowMs: number): void {
+    this.#orphans.proved(node, nowMs);
   }
 
   /** Of what is not led here; the announcer claims the rest. */

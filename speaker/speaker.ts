@@ -73,7 +73,7 @@ export class Speaker {
         this.announcer.handle({ kind: "mute" }, atMs);
       },
       unmute: (atMs) => this.announcer.handle({ kind: "unmute" }, atMs),
-      ask: () => askMembers(this.gossip, this.members, ports.random),
+      ask: (asked) => askMembers(this.gossip, this.members, ports.random, asked),
     });
     this.#watch = new LeaderWatch(settings.nodeName, this.council, this.members, ports.packets, () => this.gossip);
     this.orphans = new OrphanWatch(settings.nodeName, {
@@ -223,7 +223,7 @@ export class Speaker {
       case "ack-view": {
         const incarnation = this.gossip?.self.incarnation ?? 0;
         if (news.held !== undefined && this.fence.hear(news.held, incarnation, nowMs)) this.#settling.newsCame();
-        return;
+        return this.orphans.proved(news.from, nowMs);
       }
       case "ask-neighbour":
         if (!this.fence.isMute) this.#watch.ask(news.name);

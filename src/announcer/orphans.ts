@@ -13,11 +13,17 @@ export const WORD_EXPECTED_MS = 300;
 export const RANK_STEP_MS = 1_000;
 /** Nobody below the fifth takes what is orphaned: by then it is to be answered, and more would only ask. */
 export const LAST_RANK = 5;
-/** Who says nothing for so long after the first question is silent. */
+/** Who says nothing for so long after the first question is silent; a leader only if it has shown meanwhile that it hears us. */
 export const SILENT_MS = 1_000;
 const ASK_AGAIN_MS = 300;
+/** A leader that does not hear us is asked again after so long: whether it lives is for the failure detector to say (DESIGN D7). */
+const UNHEARD_REST_MS = 2_000;
 /** How often whoever took an address asks whether the leader leads it now. */
 const TAKEN_ASK_MS = 2_000;
+/** What is answered with a lease stays so long with who took it: otherwise it would go there and back as often as a lease ends. */
+const KEPT_MS = 10_000;
+/** What a member has shown so long ago is of no use any more. */
+const PROVEN_MS = 10_000;
 /** Addresses that are asked for together, and the time from one such round to the next: thousands at once would hold up everything else. */
 const ASKED_AT_ONCE = 64;
 const ROUND_MS = 20;
@@ -49,6 +55,12 @@ export interface OrphanSteps {
   readonly probe: readonly { readonly leader: string; readonly ip: Ip }[];
 }
 
+/** Who said that it leads, and who was to lead then: another may do so in the leader's place. */
+interface Confirmed {
+  readonly node: string;
+  readonly leader: string;
+}
+
 interface Watch {
   readonly group: RankedGroup;
   readonly firstAskMs: number;
@@ -61,6 +73,8 @@ interface Watch {
   readonly named: Set<string>;
   isHeld: boolean;
   orphan: Orphan | undefined;
+  /** Since when it is answered here with a lease. */
+  leasedMs: number | undefined;
 }
 
 export class Orphans {
@@ -69,9 +83,11 @@ export class Orphans {
   /** By the first address of each group, as all else here. */
   readonly #watches = new Map<Ip, Watch>();
   /** Who said last that it leads. */
-  readonly #confirmed = new Map<Ip, string>();
+  readonly #confirmed = new Map<Ip, Confirmed>();
   /** Who said so of an address that this node does not watch, the latest last: its own decision may come after the word. */
   readonly #early = new Map<Ip, { readonly node: string; readonly atMs: number }>();
+  /** When a member last answered a ping of ours: it hears us, and we hear it. */
+  readonly #provenMs = new Map<string, number>();
   readonly #taken = new Map<Ip, Orphan>();
   readonly #changed = new Set<Ip>();
   #deadlineMs: number | undefined;
@@ -104,14 +120,17 @@ export class Orphans {
     }
     const early = this.#early.get(ip);
     this.#early.delete(ip);
-    if (early?.node === group.leader && nowMs - early.atMs <= EARLY_MS) this.#confirmed.set(ip, early.node);
-    if (this.#confirmed.get(ip) === group.leader || this.#watches.has(ip)) return;
+    if (early?.node === group.leader && nowMs - early.atMs <= EARLY_MS) this.#confirmedBy(early.node, ip, group);
+    const confirmed = this.#confirmed.get(ip);
+    if (confirmed?.node === group.leader || this.#watches.has(ip)) return;
     this.#confirmed.delete(ip);
-    this.#expect(ip, group, nowMs);
+    this.#expect(ip, group, nowMs, confirmed?.leader === group.leader ? confirmed.node : undefined);
   }
 
   hear(message: HandoverMessage, freshness: number, nowMs: number): void {
     for (const ip of message.addresses) {
+      // Whoever claims answers already; a word may come from one that waits for the lease that we have.
+      if (message.kind === "lead" && message.leads && nowMs < keptUntilMs(this.#watches.get(ip))) continue;
       if (message.kind === "claim" || (message.kind === "lead" && message.leads))
         this.#hearYes(ip, message.node, nowMs);
       else if (message.kind === "lead") this.#hearNo(ip, message, freshness, nowMs);
@@ -122,6 +141,18 @@ export class Orphans {
   held(ip: Ip): void {
     const watch = this.#watches.get(ip);
     if (watch !== undefined) watch.isHeld = true;
+  }
+
+  /** A member has answered a ping: what it does not say now, it does not say though it hears us. */
+  proved(node: string, nowMs: number): void {
+    this.#provenMs.set(node, nowMs);
+    for (const [name, atMs] of this.#provenMs) if (nowMs - atMs > PROVEN_MS) this.#provenMs.delete(name);
+  }
+
+  /** What this node has taken it answers with a lease, from now on, or no longer. */
+  leased(ip: Ip, isLeased: boolean, nowMs: number): void {
+    const watch = this.#watches.get(ip);
+    if (watch !== undefined) watch.leasedMs = isLeased && watch.orphan !== undefined ? nowMs : undefined;
   }
 
   due(nowMs: number): OrphanSteps {
@@ -155,7 +186,8 @@ export class Orphans {
     return changed;
   }
 
-  #expect(ip: Ip, group: RankedGroup, nowMs: number): void {
+  /** `standIn`: who said last that it leads in the leader's place. The leader itself need not know. */
+  #expect(ip: Ip, group: RankedGroup, nowMs: number, standIn?: string): void {
     const firstAskMs = nowMs + WORD_EXPECTED_MS + (group.before.length - 1) * RANK_STEP_MS;
     this.#watches.set(ip, {
       group,
@@ -163,20 +195,26 @@ export class Orphans {
       askedMs: undefined,
       nextMs: firstAskMs,
       noes: new Map(),
-      named: new Set(),
+      named: new Set(standIn === undefined ? [] : [standIn]),
       isHeld: false,
       orphan: undefined,
+      leasedMs: undefined,
     });
     this.#wake(firstAskMs);
   }
 
   #hearYes(ip: Ip, node: string, nowMs: number): void {
     const watch = this.#watches.get(ip);
-    if (watch === undefined && this.#rankOf(ip) === undefined) return this.#keep(ip, node, nowMs);
+    const group = watch?.group ?? this.#rankOf(ip);
+    if (group === undefined) return this.#keep(ip, node, nowMs);
     // Of what was taken another claim is a contest; the leader's own ends it.
     if (watch?.orphan !== undefined && node !== watch.group.leader) return;
-    this.#confirmed.set(ip, node);
+    this.#confirmedBy(node, ip, group);
     this.#drop(ip);
+  }
+
+  #confirmedBy(node: string, ip: Ip, { leader }: RankedGroup): void {
+    this.#confirmed.set(ip, { node, leader });
   }
 
   #keep(ip: Ip, node: string, nowMs: number): void {
@@ -194,7 +232,7 @@ export class Orphans {
     if (this.#early.get(ip)?.node === node) this.#early.delete(ip);
     if (watch === undefined) {
       const group = this.#rankOf(ip);
-      const confirmed = this.#confirmed.get(ip);
+      const confirmed = this.#confirmed.get(ip)?.node;
       if (group === undefined || (node !== group.leader && node !== confirmed)) return;
       // Whom it names has said so itself.
       if (leader !== undefined && leader === confirmed) return;
@@ -219,8 +257,9 @@ export class Orphans {
   #advance(ip: Ip, watch: Watch, nowMs: number): readonly string[] {
     const { group, noes } = watch;
     if (watch.orphan !== undefined) {
-      watch.nextMs = nowMs + TAKEN_ASK_MS;
-      return [group.leader];
+      const keptMs = keptUntilMs(watch);
+      watch.nextMs = Math.max(nowMs + TAKEN_ASK_MS, keptMs);
+      return nowMs < keptMs ? [] : [group.leader];
     }
     const missing = this.#asked(watch).filter((node) => !noes.has(node));
     if (missing.length > 0) watch.askedMs ??= nowMs;
@@ -229,9 +268,16 @@ export class Orphans {
       watch.nextMs = Math.min(nowMs + ASK_AGAIN_MS, silentMs);
       return missing;
     }
-    if (missing.includes(group.leader) && watch.isHeld) {
-      this.#confirmed.set(ip, group.leader);
+    const isSilent = missing.includes(group.leader);
+    if (isSilent && watch.isHeld) {
+      this.#confirmedBy(group.leader, ip, group);
       this.#drop(ip);
+      return [];
+    }
+    // One that does not hear us may well answer everybody else.
+    if (isSilent && !this.#hasProved(group.leader, watch.askedMs ?? nowMs)) {
+      watch.askedMs = undefined;
+      watch.nextMs = nowMs + UNHEARD_REST_MS;
       return [];
     }
     watch.orphan = { leader: group.leader, reason: noes.get(group.leader)?.reason ?? "silent", sinceMs: nowMs };
@@ -239,6 +285,10 @@ export class Orphans {
     for (const taken of group.addresses) this.#taken.set(taken, watch.orphan);
     for (const taken of group.addresses) this.#changed.add(taken);
     return [];
+  }
+
+  #hasProved(node: string, sinceMs: number): boolean {
+    return (this.#provenMs.get(node) ?? Number.NEGATIVE_INFINITY) >= sinceMs;
   }
 
   #drop(ip: Ip): void {
@@ -252,4 +302,9 @@ export class Orphans {
   #wake(atMs: number): void {
     if (this.#deadlineMs === undefined || atMs < this.#deadlineMs) this.#deadlineMs = atMs;
   }
+}
+
+/** Until when the leader's word alone does not end it. */
+function keptUntilMs(watch: Watch | undefined): number {
+  return (watch?.leasedMs ?? Number.NEGATIVE_INFINITY) + KEPT_MS;
 }

@@ -143,9 +143,27 @@ describe("who comes second", () => {
     watcher.hear(lead("n1", false, { reason: "not-selected" }));
     expect(watcher.run(400)).to.deep.equal([`310: ${VIP} taken, not-selected`, `310: ${VIP6} taken, not-selected`]);
   });
-  it("takes it after a second of silence of member and address", () => {
-    const lines = new Watcher(SECOND).run(2_000);
-    expect(lines).to.deep.equal([...ASKED_FOR_A_SECOND, `1300: ${VIP} taken, silent`, `1300: ${VIP6} taken, silent`]);
+  it("takes it after a second of silence of member and address, from a leader that hears it", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.run(900);
+    watcher.orphans.proved("n1", 900);
+    expect(watcher.run(2_000)).to.deep.equal([
+      ...ASKED_FOR_A_SECOND.slice(-2),
+      `1300: ${VIP} taken, silent`,
+      `1300: ${VIP6} taken, silent`,
+    ]);
+  });
+  it("leaves it to a leader that does not hear it, and asks for a second again every two seconds", () => {
+    const watcher = new Watcher(SECOND);
+    watcher.orphans.proved("n1", 0);
+    watcher.orphans.proved("n2", 0);
+    expect(watcher.run(3_200)).to.deep.equal(ASKED_FOR_A_SECOND);
+    watcher.orphans.proved("n2", 3_200);
+    const asked = watcher.run(60_000);
+    expect(asked.slice(0, 2)).to.deep.equal(["3300: asks n1", "3600: asks n1"]);
+    expect(asked.filter((line) => line.includes("taken"))).to.deep.equal([]);
+    watcher.hear(lead("n1", false));
+    expect(watcher.run(60_100)).to.have.length(2);
   });
   it("leaves it when the address is answered by the leader's link", () => {
     const watcher = new Watcher(SECOND);
@@ -204,6 +222,15 @@ describe("who comes second", () => {
 });
 
 describe("who comes third", () => {
+  it("asks the fourth, too, which has said that it leads in the leader's place, when it becomes second", () => {
+    const watcher = new Watcher(THIRD);
+    watcher.hear(lead("n4", true));
+    watcher.change({ ...SECOND, addresses: [VIP] });
+    expect(watcher.run(350)).to.deep.equal(["300: asks n1", "300: asks n4"]);
+    watcher.hear(lead("n1", false, { reason: "no-lease" }));
+    watcher.hear(lead("n4", true));
+    expect(watcher.run(10_000)).to.deep.equal([]);
+  });
   it("waits a second longer, and asks the second, too", () => {
     expect(new Watcher(THIRD).run(1_350)).to.deep.equal(["1300: asks n1", "1300: asks n2"]);
   });
@@ -235,6 +262,25 @@ describe("what was taken", () => {
       expect(watcher.run(2_520)).to.deep.equal([`2510: ${VIP} given back`, `2510: ${VIP6} given back`]);
     }
   });
+  it("is kept for 10 s when it is answered with a lease, unless the leader claims it or the lease ends", () => {
+    for (const { name, untilMs, does } of [
+      { name: "word", untilMs: 10_400, does: () => {} },
+      { name: "claim", untilMs: 5_000, does: (watcher: Watcher) => watcher.hear(claim("n1", BASIS)) },
+      { name: "end", untilMs: 5_000, does: (watcher: Watcher) => watcher.orphans.leased(VIP, false, watcher.nowMs) },
+    ]) {
+      const watcher = taken();
+      watcher.orphans.leased(VIP, true, 400);
+      const lines: string[] = [];
+      while (watcher.nowMs < untilMs) {
+        watcher.hear(lead("n1", true));
+        lines.push(...watcher.run(watcher.nowMs));
+      }
+      expect(lines, name).to.deep.equal([]);
+      does(watcher);
+      watcher.hear(lead("n1", true));
+      expect(watcher.run(watcher.nowMs), name).to.have.length(2);
+    }
+  });
   it("is weighed anew when the group has other addresses", () => {
     const watcher = taken();
     watcher.change({ ...SECOND, addresses: [VIP] });
@@ -259,6 +305,7 @@ describe("who comes second for a thousand addresses", () => {
     for (const own of addresses) orphans.follow(own, 0);
     const askedMs = new Map<Ip, number>();
     for (let nowMs = 0; nowMs <= 10_000; nowMs += 20) {
+      orphans.proved(SECOND.leader, nowMs);
       const { ask, probe } = orphans.due(nowMs);
       expect(ask.length, `${nowMs}`).to.be.at.most(64);
       expect(probe.length, `${nowMs}`).to.be.at.most(64);

@@ -1,11 +1,12 @@
 /** Stories that seeds once told, each with what the speaker did wrong in it. Written out, because a seed draws another world when the drawing changes. */
 import { expect } from "chai";
+import type { UserMessage } from "../../src/gossip/user-message.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
 import { isUnsolicited, requestFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
-import { isUserMessage } from "./user-messages.ts";
+import { isUserMessage, userMessagesIn } from "./user-messages.ts";
 import type { Answerer } from "./witness.ts";
 import { World } from "./world.ts";
 import { planOf } from "./world-plan.ts";
@@ -14,8 +15,12 @@ import { planOf } from "./world-plan.ts";
 const NEVER_MS = 1e9;
 
 /** Three to seven founders that have settled, and who answers for each address. */
-function settledWorld(nodes: number, services: number, { isSticky = false }: { readonly isSticky?: boolean } = {}) {
-  const world = new World(planOf({ nodes, services, closeLookMs: 5, isSticky }), speakerTenant());
+function settledWorld(
+  nodes: number,
+  services: number,
+  kind: { readonly isSticky?: boolean; readonly isStrict?: true } = {},
+) {
+  const world = new World(planOf({ nodes, services, closeLookMs: 5, ...kind }), speakerTenant());
   const heard = new Map<Ip, readonly string[]>();
   const overlapsMs = new Map<Ip, number>();
   const doubleSinceMs = new Map<Ip, number>();
@@ -40,6 +45,22 @@ function settledWorld(nodes: number, services: number, { isSticky = false }: { r
 function leaderOf(world: World, heard: ReadonlyMap<Ip, readonly string[]>, ip: Ip): Machine {
   const [name] = heard.get(ip) ?? [];
   return world.machine(name ?? expect.fail(`nobody answers for ${ip}`));
+}
+
+/** One address, those who may lead it, the best first, and who has answered for it since it was asked last. */
+function rankedAddress(nodes: number, kind: { readonly isStrict?: true } = {}) {
+  const { world } = settledWorld(nodes, 1, kind);
+  let names = new Set<string>();
+  world.witnesses.push({ answered: (_atMs, _ip, answerers) => answerers.forEach(({ node }) => void names.add(node)) });
+  const answered = (): readonly string[] => {
+    const before = names;
+    names = new Set();
+    return [...before];
+  };
+  const candidates = world.machines[0]?.view()?.decisions[0]?.candidates ?? [];
+  const [first, second, third] = candidates.map((name) => world.machine(name));
+  if (first === undefined || second === undefined || third === undefined) throw new Error("too few candidates");
+  return { world, first, second, third, answered };
 }
 
 /** One sticky address of three nodes: its leader, and another node. */
@@ -208,6 +229,65 @@ describe("simulation: stories", () => {
     world.edit(old, (snapshot) => withOnlyNode(snapshot, other.name));
     world.run(32_000);
     expect(leaderOf(world, heard, ip).name).to.not.equal(old.name);
+  }).timeout(120_000);
+
+  it("whoever comes next takes nothing from a leader while the two alone are cut off from each other", () => {
+    // It asked, heard nothing of member and address, and answered beside the leader that everybody else reached.
+    const { world, first, second: leader, third: next, answered } = rankedAddress(5);
+    for (const { from, to } of [
+      { from: leader, to: next },
+      { from: next, to: leader },
+    ]) {
+      for (const protocol of ["udp", "tcp"]) world.network.cuts.add(`${from.name}>${to.name}:${protocol}`);
+      for (const segment of world.segments) segment.cuts.add(`${from.cards[0]?.name}>${to.cards[0]?.name}`);
+    }
+    world.change(
+      "cordon",
+      (snapshot) => withNode(snapshot, first.name, (node) => ({ ...node, isUnschedulable: true })),
+      () => 0,
+    );
+    world.run(21_000);
+    expect(answered()).to.include(leader.name);
+    world.run(40_000);
+    expect(answered()).to.deep.equal([leader.name]);
+  }).timeout(120_000);
+
+  it("a strict address goes back to a leader that got no lease for some seconds, after ten and not at once", () => {
+    // Whoever had taken it gave it up as soon as the leader was heard: there and back as often as a lease ended.
+    const { world, first, second, third, answered } = rankedAddress(3, { isStrict: true });
+    for (const { name } of [second, third]) world.network.cuts.add(`${name}>${first.name}:udp`);
+    let takenMs = world.clock.nowMs();
+    while (!answered().includes(second.name)) world.run((takenMs += 10));
+    world.network.cuts.clear();
+    world.run(takenMs + 9_900);
+    expect(answered()).to.deep.equal([second.name]);
+    world.run(takenMs + 13_000);
+    answered();
+    world.run(takenMs + 30_000);
+    expect(answered()).to.deep.equal([first.name]);
+  }).timeout(120_000);
+
+  it("whoever becomes the next in rank leaves a strict address to the one that took it in the leader's place", () => {
+    // It knew that the address is answered, and forgot it: then it took the address before the leader that it was given back to.
+    const { world, first, second, third, answered } = rankedAddress(3, { isStrict: true });
+    second.kill();
+    world.start(second);
+    world.run(22_000);
+    for (const { name } of [second, third]) world.network.cuts.add(`${name}>${first.name}:udp`);
+    world.run(29_000);
+    expect(answered()).to.deep.equal([first.name, third.name]);
+    // It has settled, comes second, and asks again just when the leader hears it, and has not heard of any lease yet.
+    const asks: UserMessage[] = [];
+    world.witnesses.push({
+      datagram: (_atMs, from, _to, bytes) => {
+        if (from === second.name) asks.push(...userMessagesIn(bytes).filter(({ kind }) => kind === "lead-question"));
+      },
+    });
+    while (asks.length === 0) world.run(world.clock.nowMs() + 10);
+    world.run(world.clock.nowMs() + 280);
+    world.network.cuts.clear();
+    world.run(60_000);
+    expect(answered()).to.deep.equal([third.name, first.name]);
   }).timeout(120_000);
 
   it("a leader that lost to a fresher view does not come back when the winner cannot say any more how fresh its view is", () => {

@@ -3,8 +3,7 @@ import { expect } from "chai";
 import { LeaderWatch } from "../../speaker/leader-watch.ts";
 import { initialStanding } from "../../src/election/standing.ts";
 import type { NodeWord } from "../../src/election/word.ts";
-
-import type { Member } from "../../src/gossip/swim-event.ts";
+import type { Member, SwimCommand } from "../../src/gossip/swim-event.ts";
 import { OWN_VERSIONS } from "../../src/gossip/verify-protocol.ts";
 import { type Ip, parseIp } from "../../src/net/ip.ts";
 import type { Link } from "../../src/net/link.ts";
@@ -45,8 +44,9 @@ const WORD: NodeWord = {
 };
 
 describe("LeaderWatch", () => {
-  it("listens for the answers of a leader's link for a second, and then no more", () => {
+  it("pings a leader, and listens for the answers of a leader's link for a second, and then no more", () => {
     const filters: string[] = [];
+    const commands: SwimCommand[] = [];
     let sent = 0;
     const member: Member = {
       name: "n2",
@@ -77,9 +77,10 @@ describe("LeaderWatch", () => {
         discardAll: () => 0,
         drainAll: () => {},
       },
-      () => undefined,
+      () => ({ command: (command) => void commands.push(command), fast: undefined }),
     );
     watch.probe([{ leader: "n2", ip: VIP }], 500);
+    expect(commands).to.deep.equal([{ kind: "ping-members", names: ["n2"] }]);
     expect(filters).to.deep.equal([`2: ${VIP}`]);
     expect(sent).to.equal(1);
     expect(watch.deadlineMs).to.equal(1_500);
