@@ -22,6 +22,15 @@ export function bytesOfHex(text: string): Uint8Array | undefined {
   );
 }
 
+/** In network order; a DataView would cost more than all else that is done with a ping's bytes. */
+export function u16At(bytes: Uint8Array, offset: number): number {
+  return ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
+}
+
+export function u32At(bytes: Uint8Array, offset: number): number {
+  return u16At(bytes, offset) * 0x1_0000 + u16At(bytes, offset + 2);
+}
+
 export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return compareBytes(a, b) === 0;
 }

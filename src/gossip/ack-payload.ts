@@ -2,6 +2,7 @@
  * What our members put into an ack: how they hold the one who asked, so that a node learns that it is held dead (DESIGN D6).
  * Format u8, state u8, incarnation u32 in network order. A Go member sends no payload, which means contact only.
  */
+import { u32At } from "../base/bytes.ts";
 import { RECORD_STATES } from "./message.ts";
 import type { HeldAs } from "./swim-event.ts";
 
@@ -14,7 +15,7 @@ export function encodeHeldAs(held: HeldAs): Uint8Array {
   const bytes = new Uint8Array(PAYLOAD_BYTES);
   bytes[0] = FORMAT;
   bytes[1] = STATES.indexOf(held.state);
-  new DataView(bytes.buffer).setUint32(2, held.incarnation);
+  for (let index = 0; index < 4; index++) bytes[2 + index] = held.incarnation >>> (24 - 8 * index);
   return bytes;
 }
 
@@ -23,5 +24,5 @@ export function decodeHeldAs(payload: Uint8Array): HeldAs | undefined {
   if (payload.length < PAYLOAD_BYTES || payload[0] !== FORMAT) return undefined;
   const state = STATES[payload[1] ?? STATES.length];
   if (state === undefined) return undefined;
-  return { state, incarnation: new DataView(payload.buffer, payload.byteOffset).getUint32(2) };
+  return { state, incarnation: u32At(payload, 2) };
 }

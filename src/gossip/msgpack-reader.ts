@@ -1,5 +1,7 @@
 /** Reads MessagePack from strangers as leniently as go-msgpack does. Pure; never throws: the first fault stays, and reads after it give zeros. */
 
+import { u16At, u32At } from "../base/bytes.ts";
+
 /** "truncated" may turn into a value when more bytes arrive; "malformed" never does. */
 export type MsgpackFault = "truncated" | "malformed";
 
@@ -16,13 +18,11 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class MsgpackReader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
   #offset: number;
   #fault: MsgpackFault | undefined;
 
   constructor(bytes: Uint8Array, offset = 0) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#offset = offset;
   }
 
@@ -152,19 +152,24 @@ export class MsgpackReader {
   #uint(width: number): number {
     const at = this.#advance(width);
     if (at === undefined) return 0;
-    if (width === 1) return this.#view.getUint8(at);
-    if (width === 2) return this.#view.getUint16(at);
-    if (width === 4) return this.#view.getUint32(at);
-    return Number(this.#view.getBigUint64(at));
+    if (width === 1) return this.#bytes[at] ?? 0;
+    if (width === 2) return u16At(this.#bytes, at);
+    if (width === 4) return u32At(this.#bytes, at);
+    return Number(this.#viewOf(at, width).getBigUint64(0));
   }
 
   #int(width: number): number {
     const at = this.#advance(width);
     if (at === undefined) return 0;
-    if (width === 1) return this.#view.getInt8(at);
-    if (width === 2) return this.#view.getInt16(at);
-    if (width === 4) return this.#view.getInt32(at);
-    return Number(this.#view.getBigInt64(at));
+    const view = this.#viewOf(at, width);
+    if (width === 1) return view.getInt8(0);
+    if (width === 2) return view.getInt16(0);
+    if (width === 4) return view.getInt32(0);
+    return Number(view.getBigInt64(0));
+  }
+
+  #viewOf(at: number, width: number): DataView {
+    return new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, width);
   }
 
   #span(length: number): Uint8Array {

@@ -54,6 +54,7 @@ export class RecordCodec<const Fields extends readonly Field[]> {
   /** In the order of the Go declaration: an array instead of a map is read in this order. */
   readonly #declared: readonly KeyedField[];
   readonly #sorted: readonly KeyedField[];
+  readonly #zero: Readonly<Record<string, Value>>;
 
   constructor(fields: Fields) {
     const ascii = new TextEncoder();
@@ -63,6 +64,7 @@ export class RecordCodec<const Fields extends readonly Field[]> {
       writeRaw(writer, key);
       return { ...field, key, rawKey: writer.finish() };
     });
+    this.#zero = Object.fromEntries(fields.map(({ name, kind }) => [name, zeroOf(kind)]));
     this.#sorted = this.#declared.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -80,8 +82,7 @@ export class RecordCodec<const Fields extends readonly Field[]> {
 
   /** Missing fields are zero, unknown ones are passed over. The caller looks at `reader.fault` before it uses the values. */
   decode(reader: MsgpackReader): RecordOf<Fields> {
-    const values: Record<string, Value> = {};
-    for (const { name, kind } of this.#declared) values[name] = zeroOf(kind);
+    const values: Record<string, Value> = { ...this.#zero };
     const { kind, count } = reader.readContainer();
     for (let index = 0; index < count && reader.fault === undefined; index++) {
       const field = kind === "map" ? this.#readKey(reader, index) : this.#declared[index];
