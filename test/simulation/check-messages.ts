@@ -5,6 +5,8 @@
 import type { Endpoint } from "../../src/gossip/message.ts";
 import type { Findings, Witness } from "./witness.ts";
 
+/** Ping, ping-req, ack, nack: most of all datagrams; no record of a member is in them. */
+const BARE_KINDS: ReadonlySet<number | undefined> = new Set([0, 1, 2, 11]);
 const COMPOUND = 7;
 const CRC = 12;
 const CRC_HEADER_BYTES = 5;
@@ -28,6 +30,7 @@ export class MessageChecker implements Witness {
     if (!this.#speakers.has(from)) return;
     const plain = bytes[0] === CRC ? bytes.subarray(CRC_HEADER_BYTES) : bytes;
     if (plain.length === 0) this.#findings.violated(14, atMs, `${from} sends an empty datagram`);
+    if (BARE_KINDS.has(plain[0])) return;
     if (plain[0] === COMPOUND) this.#judgeParts(atMs, from, plain);
     this.#judgeRecords(atMs, from, plain, "datagram");
   }

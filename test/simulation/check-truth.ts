@@ -25,13 +25,14 @@ export class TruthChecker implements Witness {
   }
 
   answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
-    const names = new Set(answerers.map(({ node }) => node));
+    const isSettled = this.#rules.isSettled();
     for (const machine of this.#rules.machines) {
-      const says = machine.isAwake ? machine.tenant?.saysOf(ip) : undefined;
+      const answers = answerers.some((answerer) => answerer.machine === machine);
+      if (!machine.isAwake || (!answers && !isSettled)) continue;
+      const says = machine.tenant?.saysOf(ip);
       if (says === undefined) continue;
-      const answers = names.has(machine.name);
       if (answers) this.#judgeAnswerer(atMs, machine.name, ip, says);
-      else if (says.state === "leading" && this.#rules.isSettled() && says.leader === machine.name) {
+      else if (says.state === "leading" && says.leader === machine.name) {
         this.#findings.violated(24, atMs, `${machine.name} says that it leads ${ip}, and does not answer`);
       }
     }

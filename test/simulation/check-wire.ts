@@ -45,7 +45,7 @@ export class WireOrderChecker implements Witness {
   readonly #rules: WireRules;
   readonly #findings: Findings;
   readonly #joined = new Map<NetworkCard, Set<Ip>>();
-  readonly #speeches = new Map<string, Speech>();
+  readonly #speeches = new Map<Ip, Map<Machine, Speech>>();
   /** Frames whose sender must be seen to answer at this very instant. */
   #owed: { readonly machine: Machine; readonly card: NetworkCard; readonly ip: Ip; readonly atMs: number }[] = [];
   readonly #stoodUntilMs = new Map<Machine, number>();
@@ -54,8 +54,8 @@ export class WireOrderChecker implements Witness {
   readonly #claimedMs = new Map<string, number>();
   /** Who answers, and since when. */
   readonly #answerers = new Map<Ip, ReadonlyMap<string, number>>();
-  /** `card address` → when it was last seen to answer there: a node may stop on one link and not on another. */
-  readonly #lastAnswerMs = new Map<string, number>();
+  /** When each card was last seen to answer for an address: a node may stop on one link and not on another. */
+  readonly #lastAnswerMs = new Map<Ip, Map<NetworkCard, number>>();
   /** Who announced each address last, by form. */
   readonly #spoken = new Map<string, string>();
 
@@ -75,14 +75,14 @@ export class WireOrderChecker implements Witness {
   left(atMs: number, machine: Machine, card: NetworkCard, group: Ip): void {
     this.#groupsOf(card).delete(group);
     if (machine.isLeaving || !card.isUp) return;
-    for (const speech of this.#speeches.values()) {
-      if (speech.machine !== machine || !speech.ip.includes(":") || solicitedNodeGroupOf(speech.ip) !== group) continue;
-      const agoMs = atMs - (this.#lastAnswerMs.get(`${card.name} ${speech.ip}`) ?? Number.NEGATIVE_INFINITY);
+    for (const [ip, speeches] of this.#speeches) {
+      if (!speeches.has(machine) || !ip.includes(":") || solicitedNodeGroupOf(ip) !== group) continue;
+      const agoMs = atMs - (this.#lastAnswerMs.get(ip)?.get(card) ?? Number.NEGATIVE_INFINITY);
       if (agoMs < LEAVE_AFTER_MS) {
         this.#findings.violated(
           19,
           atMs,
-          `${machine.name} leaves ${group} ${agoMs.toFixed(0)} ms after answering for ${speech.ip}`,
+          `${machine.name} leaves ${group} ${agoMs.toFixed(0)} ms after answering for ${ip}`,
         );
       }
       this.#findings.count("19 group left after a second");
@@ -143,18 +143,20 @@ export class WireOrderChecker implements Witness {
   lifecycle(atMs: number, machine: Machine, what: string): void {
     this.#stoodUntilMs.set(machine, atMs);
     if (what === "frozen") return;
-    for (const [key, speech] of this.#speeches) if (speech.machine === machine) this.#speeches.delete(key);
+    for (const speeches of this.#speeches.values()) speeches.delete(machine);
     this.#owed = this.#owed.filter((owed) => owed.machine !== machine);
     if (what === "started") for (const card of machine.cards) this.#groupsOf(card).clear();
   }
 
   answered(atMs: number, ip: Ip, answerers: readonly Answerer[]): void {
-    const names = new Set(answerers.map(({ node }) => node));
     this.#settleDebts(atMs, ip, answerers);
     const before = this.#answerers.get(ip);
-    this.#answerers.set(ip, new Map([...names].map((name) => [name, before?.get(name) ?? atMs])));
-    for (const { card } of answerers) this.#lastAnswerMs.set(`${card.name} ${ip}`, atMs);
-    for (const { machine } of answerers) {
+    const sinceMs = new Map<string, number>();
+    this.#answerers.set(ip, sinceMs);
+    const lastAnswerMs = this.#lastAnswersFor(ip);
+    for (const { machine, node, card } of answerers) {
+      sinceMs.set(node, before?.get(node) ?? atMs);
+      lastAnswerMs.set(card, atMs);
       const speech = this.#speechOf(machine, ip);
       const isNew = speech.answersSinceMs === undefined;
       if (isNew) {
@@ -164,8 +166,8 @@ export class WireOrderChecker implements Witness {
       speech.lastAnswerMs = atMs;
       this.#judgeFirstFrame(atMs, speech);
     }
-    for (const speech of this.#speeches.values()) {
-      if (speech.ip !== ip || names.has(speech.machine.name)) continue;
+    for (const speech of this.#speechesFor(ip).values()) {
+      if (sinceMs.has(speech.machine.name)) continue;
       speech.answersSinceMs = undefined;
       speech.firstFrameMs = undefined;
     }
@@ -200,8 +202,8 @@ export class WireOrderChecker implements Witness {
   }
 
   #speechOf(machine: Machine, ip: Ip): Speech {
-    const key = `${machine.name} ${ip}`;
-    const known = this.#speeches.get(key);
+    const speeches = this.#speechesFor(ip);
+    const known = speeches.get(machine);
     if (known !== undefined) return known;
     const speech: Speech = {
       machine,
@@ -210,8 +212,20 @@ export class WireOrderChecker implements Witness {
       isThawed: false,
       lastFrameMs: new Map(),
     };
-    this.#speeches.set(key, speech);
+    speeches.set(machine, speech);
     return speech;
+  }
+
+  #speechesFor(ip: Ip): Map<Machine, Speech> {
+    const known = this.#speeches.get(ip) ?? new Map<Machine, Speech>();
+    this.#speeches.set(ip, known);
+    return known;
+  }
+
+  #lastAnswersFor(ip: Ip): Map<NetworkCard, number> {
+    const known = this.#lastAnswerMs.get(ip) ?? new Map<NetworkCard, number>();
+    this.#lastAnswerMs.set(ip, known);
+    return known;
   }
 
   #groupsOf(card: NetworkCard): Set<Ip> {

@@ -34,7 +34,9 @@ interface ReadFrame {
   readonly frame: NeighbourFrame | undefined;
 }
 
-const READ = new WeakMap<Uint8Array, ReadFrame>();
+/** A frame comes to all its ports within a short time: so many are remembered, until they are too many. */
+const READ_FRAMES = 256;
+const READ = new Map<Uint8Array, ReadFrame>();
 /** Whoever passes a frame on asks several times. */
 let last: ReadFrame | undefined;
 
@@ -44,6 +46,7 @@ export function readFrame(bytes: Uint8Array): NeighbourFrame | undefined {
   last = READ.get(bytes);
   if (last === undefined) {
     last = { bytes, frame: read(bytes) };
+    if (READ.size >= READ_FRAMES) READ.clear();
     READ.set(bytes, last);
   }
   return last.frame;

@@ -7,6 +7,8 @@ import { availableParallelism } from "node:os";
  * garbage would only take turns with those whose garbage it is.
  */
 const V8_OPTIONS = ["--max-semi-space-size=64", "--single-threaded-gc", "--enable-source-maps"];
+/** Small buffers are cut out of larger ones: the larger these are, the fewer are made. */
+const BUFFER_POOL_BYTES = 1 << 18;
 const SERVES_JOBS = "serve-jobs";
 
 /** `worker`: a module that calls `serveJobs`. `done` is called as results come in, in no order. */
@@ -40,5 +42,6 @@ function offer(worker: ChildProcess, job: unknown): void {
 /** In a worker: does what comes, until nothing comes any more. In the process that asks: nothing. */
 export function serveJobs(run: (job: never) => unknown): void {
   if (process.argv[2] !== SERVES_JOBS) return;
+  Buffer.poolSize = BUFFER_POOL_BYTES;
   process.on("message", (job: unknown) => process.send?.(run(job as never)));
 }

@@ -1,5 +1,4 @@
 /** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
-
 import { type LastRun, troublesAtStart } from "../../speaker/run-record.ts";
 import { Speaker } from "../../speaker/speaker.ts";
 import {
@@ -151,7 +150,9 @@ class SpeakerTenant implements Tenant {
   #view: TenantView | undefined;
   /** What views were made of, each the same object as long as nothing of it has changed. */
   #membersSeen: { readonly of: readonly Member[]; readonly held: readonly HeldMember[] } | undefined;
+  #decisionsSeen: readonly Decision[] | undefined;
   #decisions: readonly HeldDecision[] = [];
+  #ledHere: readonly Ip[] = [];
   #holders: HoldersByIp = new Map();
   #inputsSeen: { readonly of: readonly unknown[]; readonly text: string } | undefined;
 
@@ -221,8 +222,7 @@ class SpeakerTenant implements Tenant {
   #look(): TenantView {
     const { council, gossip, orphans } = this.#speaker;
     const members = this.#members();
-    const decisions = council.decisions.map(heldDecision);
-    if (!isSameList(decisions, this.#decisions)) this.#decisions = decisions;
+    if (this.#decisionsSeen !== council.decisions) this.#lookAtDecisions(council.decisions);
     // The speaker changes its own in place.
     const { byIp } = council.holding;
     if (!isSameMap(byIp, this.#holders)) this.#holders = new Map(byIp);
@@ -256,15 +256,19 @@ class SpeakerTenant implements Tenant {
     return held;
   }
 
+  #lookAtDecisions(of: readonly Decision[]): void {
+    this.#decisionsSeen = of;
+    this.#ledHere = of.flatMap(({ leader, group }) => (leader === this.#ports.name ? group.addresses : []));
+    const decisions = of.map(heldDecision);
+    if (!isSameList(decisions, this.#decisions)) this.#decisions = decisions;
+  }
+
   #contested(): readonly Ip[] {
-    const { council, announcer } = this.#speaker;
-    const led = council.decisions.filter(({ leader }) => leader === this.#ports.name);
-    return led
-      .flatMap(({ group }) => group.addresses)
-      .filter((ip) => {
-        const state = announcer.addressState(ip);
-        return state?.phase === "stopped" && state.contest !== undefined;
-      });
+    const { announcer } = this.#speaker;
+    return this.#ledHere.filter((ip) => {
+      const state = announcer.addressState(ip);
+      return state?.phase === "stopped" && state.contest !== undefined;
+    });
   }
 
   /**
