@@ -86,11 +86,11 @@ async function stallEachMinute(
   endMs: number,
 ): Promise<void> {
   await sleep(firstAfterMs);
-  while (monotonicMs() + stallMs < endMs) {
+  for (let nextMs = monotonicMs(); nextMs + stallMs < endMs; nextMs += MINUTE_MS) {
+    await sleep(Math.max(0, nextMs - monotonicMs()));
     signalSpeaker(lab, node, "SIGSTOP");
     await sleep(stallMs);
     signalSpeaker(lab, node, "SIGCONT");
-    await sleep(MINUTE_MS - stallMs);
   }
 }
 

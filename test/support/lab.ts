@@ -10,6 +10,7 @@ import { waitUntilSettled } from "../../hack/netlab/status.ts";
 import { ADDRESSES, type Host } from "../../hack/netlab/topology.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { type Mac, parseMac } from "../../src/net/mac.ts";
+import { beginTogether, type TogetherOptions } from "./begin-together.ts";
 import { isAlive } from "./netns.ts";
 
 export interface TestLab {
@@ -19,6 +20,9 @@ export interface TestLab {
   readonly node: (name: string) => Host;
 }
 
+/** Agreeing: its speakers run, and name one leader for each address. Bare: none runs yet. */
+type LabStart = "agreeing" | "bare";
+
 /** Longer than a lab of three needs on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
@@ -27,34 +31,75 @@ const QUIET_MS = 2_500;
 
 const PREFIX = "test-";
 let labs = 0;
+let leftOversRemoved: Promise<void> | undefined;
 
 /**
  * A lab of that many nodes around the tests of the `describe` that calls. Its speakers run and agree, unless it is "bare".
  * Without root or bundle the tests are skipped, aloud.
  */
-export function useLab(nodes: number, start: "agreeing" | "bare" = "agreeing"): () => TestLab {
+export function useLab(nodes: number, start: LabStart = "agreeing"): () => TestLab {
   let testLab: TestLab | undefined;
   before(async function () {
     this.timeout(START_TIMEOUT_MS);
-    const obstacle = obstacleToLabs();
-    if (obstacle !== undefined) {
-      process.stdout.write(`    skipped: ${obstacle}\n`);
-      this.skip();
-    }
-    if (labs === 0) await removeLeftOvers();
-    const lab = await createLab(`${PREFIX}${process.pid}-${++labs}`, nodes);
-    testLab = { lab, faults: new SwitchFaults(lab.topology), node: (name) => nodeOf(lab, name) };
-    if (start === "agreeing") await restartFresh(lab, testLab.faults);
+    if (isWithoutLabs()) this.skip();
+    testLab = await openLab(nodes, start);
   });
   after(async function () {
     this.timeout(START_TIMEOUT_MS);
-    testLab?.faults.close();
-    if (testLab !== undefined) await destroyLab(testLab.lab);
+    if (testLab !== undefined) await closeLab(testLab);
   });
   return () => {
     if (testLab === undefined) throw new Error("the lab is not up");
     return testLab;
   };
+}
+
+export interface OwnLabsOptions extends TogetherOptions {
+  readonly nodes: number;
+  readonly start: LabStart;
+}
+
+/** Tests that wait most of the time, each in a lab of its own: they run at the same time, one `it` for each, in this order. */
+export function inOwnLabs(
+  { nodes, start, ...options }: OwnLabsOptions,
+  tests: Readonly<Record<string, (testLab: TestLab) => Promise<void>>>,
+): void {
+  before(function () {
+    if (isWithoutLabs()) this.skip();
+  });
+  const bodies = Object.entries(tests).map(([name, body]) => {
+    return [name, () => inNewLab(nodes, start, body)] as const;
+  });
+  beginTogether(Object.fromEntries(bodies), options);
+}
+
+async function inNewLab(nodes: number, start: LabStart, body: (testLab: TestLab) => Promise<void>): Promise<void> {
+  const testLab = await openLab(nodes, start);
+  try {
+    await body(testLab);
+  } finally {
+    await closeLab(testLab);
+  }
+}
+
+async function openLab(nodes: number, start: LabStart): Promise<TestLab> {
+  leftOversRemoved ??= removeLeftOvers();
+  await leftOversRemoved;
+  const lab = await createLab(`${PREFIX}${process.pid}-${++labs}`, nodes);
+  const testLab = { lab, faults: new SwitchFaults(lab.topology), node: (name: string) => nodeOf(lab, name) };
+  if (start === "bare") return testLab;
+  try {
+    await restartFresh(lab, testLab.faults);
+    return testLab;
+  } catch (error) {
+    await closeLab(testLab);
+    throw error;
+  }
+}
+
+async function closeLab({ faults, lab }: TestLab): Promise<void> {
+  faults.close();
+  await destroyLab(lab);
 }
 
 /** Labs of test processes that were killed; one with our own id was another's, for we have made none yet. */
@@ -65,6 +110,13 @@ async function removeLeftOvers(): Promise<void> {
     const lab = findLab(name);
     if (lab !== undefined) await destroyLab(lab);
   }
+}
+
+/** Says why, for a skipped test proves nothing. */
+function isWithoutLabs(): boolean {
+  const obstacle = obstacleToLabs();
+  if (obstacle !== undefined) process.stdout.write(`    skipped: ${obstacle}\n`);
+  return obstacle !== undefined;
 }
 
 function obstacleToLabs(): string | undefined {
