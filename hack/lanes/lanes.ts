@@ -35,6 +35,7 @@ const PATIENT = [
   "simulation",
 ];
 
+const SIMULATION = /^simulation\//;
 const CLUSTER = /^kube\/[^/]+$/;
 const API = /^kube\/api\//;
 /** As long as all others of that folder together. */
@@ -52,7 +53,15 @@ export function lanesOf(files: readonly string[], part: Part): readonly Lane[] {
     return part === "kube" ? CLUSTER.test(file) : !needsKubernetes && !IMAGE.test(file);
   };
   const lanes: readonly Lane[] = [
-    { name: "computing", niceness: 10, after: [], needsPlane: false, files: take(isPatient) },
+    {
+      name: "computing",
+      niceness: 10,
+      after: [],
+      needsPlane: false,
+      files: take((file) => isPatient(file) && !SIMULATION.test(file)),
+    },
+    // As long as all else that computes.
+    { name: "simulation", niceness: 10, after: [], needsPlane: false, files: take((file) => SIMULATION.test(file)) },
     {
       name: "API server",
       niceness: 0,
@@ -64,7 +73,7 @@ export function lanesOf(files: readonly string[], part: Part): readonly Lane[] {
     {
       name: "real time",
       niceness: 0,
-      after: ["computing", "API server", "controllers"],
+      after: ["computing", "simulation", "API server", "controllers"],
       needsPlane: false,
       files: take((file) => !isPatient(file) && !CLUSTER.test(file) && !API.test(file)),
     },

@@ -18,7 +18,7 @@ describe("lanesOf", () => {
     expect(lanes.find(({ files }) => files.includes("new/wire.test.js"))).to.deep.include({
       name: "real time",
       niceness: 0,
-      after: ["computing", "API server", "controllers"],
+      after: ["computing", "simulation", "API server", "controllers"],
     });
     expect(lanes.at(-1)).to.deep.include({ name: "cluster", after: ["real time"] });
   });
