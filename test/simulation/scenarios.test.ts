@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { type Outcome, runBatch } from "./batch.ts";
 import { SCENARIOS } from "./scenario.ts";
 
-const FIXED_SEEDS = 100;
-const NEW_SEEDS = 6;
+const FIXED_SEEDS = 290;
+const NEW_SEEDS = 10;
 /** A world of 30 nodes costs as much as twenty small ones, one of five minutes as six; floods and Go members cost more than most, and are younger. */
 const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, keys: 5, changes: 50, mixed: 50 };
 
