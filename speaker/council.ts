@@ -87,7 +87,7 @@ export class Council {
     this.#isGossipOn = ports.gossip !== undefined;
     this.#cap = settings.electionCap === "metallb" ? RULES[0] : RULES[1];
     this.#labelsOfName = { [NODE_LABELS.hostname]: settings.nodeName };
-    this.node = new OwnNode(settings, nowMs);
+    this.node = new OwnNode(settings, nowMs, ports.returnTiming);
     this.holding = new Holding(
       settings.nodeName,
       (ip) => this.#duties.decisionOf(ip),

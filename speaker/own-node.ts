@@ -2,6 +2,7 @@
 import { earliest } from "../src/base/deadlines.ts";
 import type { PastRun } from "../src/election/damping.ts";
 import { buildWord, type OwnFacts } from "../src/election/own-word.ts";
+import type { ReturnTiming } from "../src/election/return-timing.ts";
 import {
   flagsOf,
   initialStanding,
@@ -28,15 +29,17 @@ export class OwnNode {
   #standing: StandingState;
   #links: LinksState;
 
-  constructor(settings: SpeakerSettings, nowMs: number) {
-    this.#standing = initialStanding({
+  /** `timing`: other numbers than DESIGN's. */
+  constructor(settings: SpeakerSettings, nowMs: number, timing?: ReturnTiming) {
+    const options = {
       name: settings.nodeName,
       ignoresCordon: settings.ignoresCordon,
       ignoresExcludeLabel: settings.ignoresExcludeLabel,
       troubles: settings.pastTroubles.map(({ kind, ageMs }) => ({ kind, atMs: nowMs - ageMs })),
       isFirstRun: settings.isFirstRun === true,
-    });
-    this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] });
+    };
+    this.#standing = initialStanding(options, timing);
+    this.#links = initialLinks({ excluded: settings.excludedLinks, selected: [] }, timing);
   }
 
   get standing(): StandingState {

@@ -5,6 +5,7 @@ import type { Clock } from "../src/base/clock.ts";
 import type { Random } from "../src/base/random.ts";
 import type { Trouble } from "../src/election/damping.ts";
 import type { RankHeads } from "../src/election/rank-hash.ts";
+import type { ReturnTiming } from "../src/election/return-timing.ts";
 import type { Codec } from "../src/gossip/codec.ts";
 import type { FastTiming } from "../src/gossip/fast/fast-timing.ts";
 import type { Transport, Turns } from "../src/gossip/ports.ts";
@@ -61,6 +62,8 @@ export interface CouncilPorts {
   readonly gossip?: GossipPorts;
   /** A fast way to the hashes of the election; absent: by `rankHeads` itself. */
   readonly rankHeads?: RankHeads;
+  /** Other numbers than DESIGN D3's for who was in trouble, as `GossipPorts.fastTiming`. */
+  readonly returnTiming?: ReturnTiming;
 }
 
 export interface SpeakerPorts extends CouncilPorts {

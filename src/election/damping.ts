@@ -2,15 +2,10 @@
  * A node, or a link of it, that is in trouble again and again stays behind for a while (DESIGN D3 tier 2, D4). It counts for itself: observers of
  * a flapping link do not agree. Pure; times are monotonic milliseconds, those before this process began are negative or early.
  */
+import { RETURN_TIMING, type ReturnTiming } from "./return-timing.ts";
 
-/** So many in `DAMPING_WINDOW_MS` damp: one is an accident, two may be an update gone wrong and mended. */
-export const DAMPING_TROUBLES = 3;
-export const DAMPING_WINDOW_MS = 10 * 60_000;
-/** For the third; each further one doubles it. */
-export const SHORTEST_DAMPING_MS = 60_000;
-export const LONGEST_DAMPING_MS = 10 * 60_000;
 /** After that a trouble neither damps nor belongs to a window that does. */
-export const TROUBLE_KEPT_MS = DAMPING_WINDOW_MS + LONGEST_DAMPING_MS;
+export const TROUBLE_KEPT_MS = RETURN_TIMING.dampingWindowMs + RETURN_TIMING.longestDampingMs;
 /** The longest damping needs seven: more change nothing. */
 const TROUBLES_KEPT = 16;
 
@@ -54,11 +49,14 @@ export function addTrouble<Of extends Happening>(troubles: readonly Of[], troubl
 }
 
 /** Until when the node, or a link of it, stays behind for that; undefined when it does not. */
-export function dampedUntilMs(troubles: readonly Happening[]): number | undefined {
+export function dampedUntilMs(
+  troubles: readonly Happening[],
+  { dampingTroubles, dampingWindowMs, shortestDampingMs, longestDampingMs }: ReturnTiming = RETURN_TIMING,
+): number | undefined {
   const untils = troubles.flatMap(({ atMs }) => {
-    const count = troubles.filter((other) => other.atMs <= atMs && other.atMs > atMs - DAMPING_WINDOW_MS).length;
-    const doublings = count - DAMPING_TROUBLES;
-    return doublings < 0 ? [] : [atMs + Math.min(SHORTEST_DAMPING_MS * 2 ** doublings, LONGEST_DAMPING_MS)];
+    const count = troubles.filter((other) => other.atMs <= atMs && other.atMs > atMs - dampingWindowMs).length;
+    const doublings = count - dampingTroubles;
+    return doublings < 0 ? [] : [atMs + Math.min(shortestDampingMs * 2 ** doublings, longestDampingMs)];
   });
   return untils.length === 0 ? undefined : Math.max(...untils);
 }

@@ -7,10 +7,9 @@ import { addTrouble, dampedUntilMs, type PastRun, type Trouble, troublesAfter } 
 import type { MemberView } from "./decision.ts";
 import { type Merge, mergeOf } from "./merge.ts";
 import { flagsOfNode, type NodeFlagOptions } from "./node-flags.ts";
+import { RETURN_TIMING, type ReturnTiming } from "./return-timing.ts";
 import { WORD_FLAGS, type WordFlag } from "./word.ts";
 
-/** How long a newcomer, or one that was held dead, stays behind: the cluster has then heard of it everywhere (DESIGN D3). */
-export const SETTLE_MS = 10_000;
 /** How long known peers may be silent before a starting node becomes ready without them (DESIGN D4). */
 export const JOIN_SILENCE_MS = 500;
 /** Values of `readySeconds` in a word: coarse, so that a word changes rarely. */
@@ -53,6 +52,7 @@ export interface StandingOptions extends NodeFlagOptions {
 
 export interface StandingState {
   readonly options: StandingOptions;
+  readonly timing: ReturnTiming;
   readonly hasSnapshot: boolean;
   readonly hasSockets: boolean;
   readonly joinBegunMs?: number;
@@ -70,9 +70,10 @@ export interface StandingState {
   readonly troubles: readonly Trouble[];
 }
 
-export function initialStanding(options: StandingOptions): StandingState {
+export function initialStanding(options: StandingOptions, timing = RETURN_TIMING): StandingState {
   return {
     options,
+    timing,
     hasSnapshot: false,
     hasSockets: false,
     hasJoined: false,
@@ -90,8 +91,8 @@ export function stand(state: StandingState, event: StandingEvent, nowMs: number)
 }
 
 /** A death that is refuted now is this process' own; soon after the start it was its predecessor's, whose end counts already. */
-export function isOwnDeath({ readySinceMs }: StandingState, nowMs: number): boolean {
-  return readySinceMs !== undefined && nowMs - readySinceMs >= SETTLE_MS;
+export function isOwnDeath({ readySinceMs, timing }: StandingState, nowMs: number): boolean {
+  return readySinceMs !== undefined && nowMs - readySinceMs >= timing.settleMs;
 }
 
 /** Before its snapshot is complete and its sockets are open a speaker neither dials nor accepts a push/pull. */
@@ -115,7 +116,7 @@ export function flagsOf(state: StandingState, nowMs: number): readonly WordFlag[
     ready: state.readySinceMs !== undefined,
     settling: state.readySinceMs !== undefined && nowMs < state.settlesUntilMs,
     "stepping-down": state.isAskedToStepDown || ofNode["stepping-down"],
-    damped: nowMs < (dampedUntilMs(state.troubles) ?? nowMs),
+    damped: nowMs < (dampedUntilMs(state.troubles, state.timing) ?? nowMs),
     leaving: state.isLeaving,
     "no-node-object": state.lacksNode,
   };
@@ -134,7 +135,7 @@ export function standingDeadlineMs(state: StandingState, nowMs: number): number 
   const deadlines: number[] = [];
   if (isWaitingForPeers(state)) deadlines.push((state.joinBegunMs ?? nowMs) + JOIN_SILENCE_MS);
   if (nowMs < state.settlesUntilMs) deadlines.push(state.settlesUntilMs);
-  const dampedMs = dampedUntilMs(state.troubles);
+  const dampedMs = dampedUntilMs(state.troubles, state.timing);
   if (dampedMs !== undefined && nowMs < dampedMs) deadlines.push(dampedMs);
   const { readySinceMs } = state;
   if (readySinceMs !== undefined) {
@@ -167,7 +168,7 @@ function apply(state: StandingState, event: StandingEvent, nowMs: number): Stand
         troubles: isOwnDeath(state, nowMs)
           ? addTrouble(state.troubles, { kind: "refuted-death", atMs: nowMs })
           : state.troubles,
-        settlesUntilMs: nowMs + SETTLE_MS,
+        settlesUntilMs: nowMs + state.timing.settleMs,
       };
     case "node-facts": {
       const { node: _before, ...rest } = state;
@@ -195,7 +196,7 @@ function becomeReady(state: StandingState, nowMs: number): StandingState {
     ...state,
     hasJoined: true,
     readySinceMs: nowMs,
-    settlesUntilMs: joinsCluster ? Math.max(state.settlesUntilMs, nowMs + SETTLE_MS) : state.settlesUntilMs,
+    settlesUntilMs: joinsCluster ? Math.max(state.settlesUntilMs, nowMs + state.timing.settleMs) : state.settlesUntilMs,
   };
 }
 
@@ -218,7 +219,7 @@ function meet(state: StandingState, others: readonly MemberView[], nowMs: number
   const newcomers = others.filter((member) => !known.has(member.name) && isEstablished(member));
   if (readySecondsOf(state, nowMs) < ESTABLISHED_SECONDS) {
     const isSettling = nowMs < state.settlesUntilMs;
-    return newcomers.length === 0 || isSettling ? next : { ...next, settlesUntilMs: nowMs + SETTLE_MS };
+    return newcomers.length === 0 || isSettling ? next : { ...next, settlesUntilMs: nowMs + state.timing.settleMs };
   }
   const side = [state.options.name, ...state.others.filter(isEstablished).map(({ name }) => name)];
   const merge = mergeOf(
@@ -229,7 +230,7 @@ function meet(state: StandingState, others: readonly MemberView[], nowMs: number
   );
   if (merge === undefined) return next;
   const settlesUntilMs = merge.isOursSmaller
-    ? Math.max(state.settlesUntilMs, merge.begunMs + SETTLE_MS)
+    ? Math.max(state.settlesUntilMs, merge.begunMs + state.timing.settleMs)
     : state.settlesUntilMs;
   return { ...next, merge, settlesUntilMs };
 }

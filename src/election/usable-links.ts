@@ -1,15 +1,7 @@
 /** Which links count (DESIGN D3, "usable link"): kernel facts, selection and hold-up. Pure: `(state, links, now) → state`. */
 import { isLinkUp, type Link } from "../net/link.ts";
 import { addTrouble, dampedUntilMs, type Happening } from "./damping.ts";
-
-/** A link that came up counts after so long: a flapping cable must not move addresses twice. */
-export const HOLD_UP_MS = 2_000;
-
-/**
- * One that was lost and is back stays behind other nodes' links so long, and longer from the third loss in ten minutes on: it may
- * go again. It is answered on all the same where nobody else can.
- */
-export const RETURN_MS = 10_000;
+import { RETURN_TIMING, type ReturnTiming } from "./return-timing.ts";
 
 export interface LinkRules {
   /** Names that match any of these never count, as MetalLB's `excludel2` configuration has it. */
@@ -20,6 +12,7 @@ export interface LinkRules {
 
 export interface LinksState {
   readonly rules: LinkRules;
+  readonly timing: ReturnTiming;
   /** What the kernel said last; undefined before it said anything. */
   readonly links?: readonly Link[];
   /** By link index, for links that are up: since when they count. */
@@ -55,13 +48,13 @@ export interface JudgedLink {
   readonly reason?: LinkReason;
 }
 
-export function initialLinks(rules: LinkRules): LinksState {
-  return { rules, countsFromMs: new Map(), losses: new Map(), failed: new Set() };
+export function initialLinks(rules: LinkRules, timing = RETURN_TIMING): LinksState {
+  return { rules, timing, countsFromMs: new Map(), losses: new Map(), failed: new Set() };
 }
 
 /** `links` is the complete list. Up at the first list counts at once, and so does every change to down. */
 export function observeLinks(state: LinksState, links: readonly Link[], nowMs: number): LinksState {
-  const delayMs = state.links === undefined ? 0 : HOLD_UP_MS;
+  const delayMs = state.links === undefined ? 0 : state.timing.linkHoldUpMs;
   const countsFromMs = new Map<number, number>();
   const losses = new Map<number, readonly Happening[]>();
   for (const link of links) {
@@ -107,11 +100,12 @@ export function linksDeadlineMs(state: LinksState, nowMs: number): number | unde
 }
 
 /** Undefined for a link that is down, or was never lost. */
-function returnsUntilMs({ countsFromMs, losses }: LinksState, index: number): number | undefined {
+function returnsUntilMs({ countsFromMs, losses, timing }: LinksState, index: number): number | undefined {
   const fromMs = countsFromMs.get(index);
   const lost = losses.get(index);
   if (fromMs === undefined || lost === undefined) return undefined;
-  return Math.max(fromMs - HOLD_UP_MS + RETURN_MS, dampedUntilMs(lost) ?? Number.NEGATIVE_INFINITY);
+  const returnedMs = fromMs - timing.linkHoldUpMs + timing.linkReturnMs;
+  return Math.max(returnedMs, dampedUntilMs(lost, timing) ?? Number.NEGATIVE_INFINITY);
 }
 
 function reasonAgainst(link: Link, { rules, countsFromMs, failed }: LinksState, nowMs: number): LinkReason | undefined {

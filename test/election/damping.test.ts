@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { addTrouble, dampedUntilMs, type Trouble } from "../../src/election/damping.ts";
+import { RETURN_TIMING } from "../../src/election/return-timing.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -27,6 +28,13 @@ describe("damping", () => {
   ]) {
     it(title, () => expect(dampedUntilMs(troublesAt(...minutes))).to.equal(until && until * MINUTE_MS));
   }
+
+  it("counts in the same way with other numbers", () => {
+    const timing = { ...RETURN_TIMING, dampingTroubles: 2, dampingWindowMs: MINUTE_MS, shortestDampingMs: 30_000 };
+    expect(dampedUntilMs(troublesAt(0, 1), timing)).to.equal(undefined);
+    expect(dampedUntilMs(troublesAt(0, 0.5), timing)).to.equal(MINUTE_MS);
+    expect(dampedUntilMs(troublesAt(0, 0.2, 0.5), { ...timing, longestDampingMs: 45_000 })).to.equal(75_000);
+  });
 
   it("never lasts longer than ten minutes after the latest trouble, and forgets nothing that still counts", () =>
     fc.assert(

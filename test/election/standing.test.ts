@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { Trouble } from "../../src/election/damping.ts";
 import type { MemberView } from "../../src/election/decision.ts";
+import { RETURN_TIMING } from "../../src/election/return-timing.ts";
 import {
   flagsOf,
   initialStanding,
@@ -8,7 +9,6 @@ import {
   mayJoin,
   readyReasonOf,
   readySecondsOf,
-  SETTLE_MS,
   type StandingEvent,
   type StandingOptions,
   type StandingState,
@@ -109,8 +109,8 @@ const joinsAt = (...others: readonly MemberView[]): readonly Step[] => [
 describe("standing: settling", () => {
   it("lasts 10 s after joining a cluster with a member ready for 5 s", () => {
     const steps = joinsAt(...old("n2"));
-    expect(flagsAfter(steps, 100 + SETTLE_MS - 1)).to.deep.equal(["ready", "settling"]);
-    expect(flagsAfter(steps, 100 + SETTLE_MS)).to.deep.equal(["ready"]);
+    expect(flagsAfter(steps, 100 + RETURN_TIMING.settleMs - 1)).to.deep.equal(["ready", "settling"]);
+    expect(flagsAfter(steps, 100 + RETURN_TIMING.settleMs)).to.deep.equal(["ready"]);
   });
 
   it("does not happen to founders", () => {
@@ -134,13 +134,21 @@ describe("standing: settling", () => {
 
   it("does not last longer because the cluster is heard of in pieces", () => {
     const steps = [...joinsAt(...old("n2")), meets(2_000, ...old("n2", "n3"))];
-    expect(flagsAfter(steps, 100 + SETTLE_MS)).to.deep.equal(["ready"]);
+    expect(flagsAfter(steps, 100 + RETURN_TIMING.settleMs)).to.deep.equal(["ready"]);
+  });
+
+  it("lasts as long as another number says", () => {
+    const timing = { ...RETURN_TIMING, settleMs: 3_000 };
+    const steps = joinsAt(...old("n2"));
+    const state = steps.reduce((so, [atMs, event]) => stand(so, event, atMs), initialStanding(OPTIONS, timing));
+    expect(flagsOf(state, 3_099)).to.deep.equal(["ready", "settling"]);
+    expect(flagsOf(state, 3_100)).to.deep.equal(["ready"]);
   });
 
   it("lasts 10 s after a refuted death", () => {
     const steps: readonly Step[] = [...FOUNDED, [60_000, { kind: "refuted-death" }]];
-    expect(flagsAfter(steps, 60_000 + SETTLE_MS - 1)).to.deep.equal(["ready", "settling"]);
-    expect(flagsAfter(steps, 60_000 + SETTLE_MS)).to.deep.equal(["ready"]);
+    expect(flagsAfter(steps, 60_000 + RETURN_TIMING.settleMs - 1)).to.deep.equal(["ready", "settling"]);
+    expect(flagsAfter(steps, 60_000 + RETURN_TIMING.settleMs)).to.deep.equal(["ready"]);
     expect(standingDeadlineMs(run(steps), 60_001)).to.equal(70_000);
   });
 });
@@ -217,8 +225,8 @@ describe("standing: merges", () => {
 
   it("settles no longer than 10 s from the first meeting", () => {
     const steps = [...FOUNDED, meets(60_000, ...old("n0")), meets(69_000, ...old("n0", "n2"))];
-    expect(flagsAfter(steps, 60_000 + SETTLE_MS - 1)).to.deep.equal(["ready", "settling"]);
-    expect(flagsAfter(steps, 60_000 + SETTLE_MS)).to.deep.equal(["ready"]);
+    expect(flagsAfter(steps, 60_000 + RETURN_TIMING.settleMs - 1)).to.deep.equal(["ready", "settling"]);
+    expect(flagsAfter(steps, 60_000 + RETURN_TIMING.settleMs)).to.deep.equal(["ready"]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import { RETURN_TIMING } from "../../src/election/return-timing.ts";
 import {
-  HOLD_UP_MS,
   initialLinks,
   judgeLinks,
   type LinkRules,
@@ -44,8 +44,8 @@ describe("usable links", () => {
       [200, [UP]],
     ] as const;
     expect(usableAfter(steps.slice(0, 2), 100)).to.deep.equal([]);
-    expect(usableAfter(steps, 200 + HOLD_UP_MS - 1)).to.deep.equal([]);
-    expect(usableAfter(steps, 200 + HOLD_UP_MS)).to.deep.equal(["eth0"]);
+    expect(usableAfter(steps, 200 + RETURN_TIMING.linkHoldUpMs - 1)).to.deep.equal([]);
+    expect(usableAfter(steps, 200 + RETURN_TIMING.linkHoldUpMs)).to.deep.equal(["eth0"]);
   });
 
   it("counts the 2 s from the last change to up, and does not begin again at other news", () => {
@@ -149,10 +149,19 @@ describe("usable links", () => {
     });
   });
 
+  it("waits as long as other numbers say", () => {
+    const timing = { ...RETURN_TIMING, linkHoldUpMs: 500, linkReturnMs: 3_000 };
+    const lost = observeLinks(observeLinks(initialLinks(ALL, timing), [UP], 0), [DOWN], 100);
+    const back = observeLinks(lost, [UP], 200);
+    const judged = [699, 700, 3_199, 3_200].map((atMs) => judgeLinks(back, atMs)[0]);
+    expect(judged.map((one) => one?.isUsable)).to.deep.equal([false, true, true, true]);
+    expect(judged.map((one) => one?.isReturning)).to.deep.equal([false, true, true, false]);
+  });
+
   it("says when a link begins to count", () => {
     const state = observeLinks(observeLinks(initialLinks(ALL), [DOWN], 0), [UP], 100);
-    expect(linksDeadlineMs(state, 100)).to.equal(100 + HOLD_UP_MS);
-    expect(linksDeadlineMs(state, 100 + HOLD_UP_MS)).to.equal(undefined);
+    expect(linksDeadlineMs(state, 100)).to.equal(100 + RETURN_TIMING.linkHoldUpMs);
+    expect(linksDeadlineMs(state, 100 + RETURN_TIMING.linkHoldUpMs)).to.equal(undefined);
   });
 
   for (const { facts, reason, rules } of [
