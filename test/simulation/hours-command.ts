@@ -1,7 +1,8 @@
 /** The options of `hack/simulate --hours`, and of `--prices`. */
 import { describeHours, type HoursPlan, runHours } from "./hours.ts";
-import { LONG_RUN_TIMING, type LongRunTiming } from "./long-run.ts";
+import { SPEAKER_TIMING, type SpeakerTiming } from "./other-timing.ts";
 import { runPrices } from "./prices.ts";
+import { runTroublePrices } from "./trouble-prices.ts";
 
 export interface HoursOptions {
   readonly hours: string;
@@ -11,6 +12,8 @@ export interface HoursOptions {
   readonly strikes: string;
   readonly set: readonly string[];
   readonly seed?: string | undefined;
+  /** Of prices: how often each trouble is run through, in place of hours of loss. */
+  readonly troubles?: string | undefined;
 }
 
 /** Exit code: 0, 1 when somebody who lives was declared dead, 2 for options that mean nothing. */
@@ -39,10 +42,20 @@ export async function simulatePrices(options: HoursOptions): Promise<number> {
     process.stderr.write(`${plans}\n`);
     return 2;
   }
+  const runs = options.troubles === undefined ? undefined : Number(options.troubles);
+  if (runs !== undefined && !(Number.isInteger(runs) && runs > 0)) {
+    process.stderr.write("--troubles: a number of runs\n");
+    return 2;
+  }
   const beganMs = performance.now();
-  await runPrices(plans, (line) => process.stdout.write(`${line}\n`));
+  if (runs === undefined) await runPrices(plans, print);
+  else await runTroublePrices(runs, plans[0]?.seed ?? 1, print);
   process.stdout.write(`\n${secondsSince(beganMs)} s\n`);
   return 0;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 function secondsSince(beganMs: number): string {
@@ -65,13 +78,13 @@ export function plansOf(options: HoursOptions): readonly HoursPlan[] | string {
   return stalls.flatMap((stallMs) => sizes.map((nodes) => ({ ...shared, stallMs, nodes })));
 }
 
-function timingOf(settings: readonly string[]): Partial<LongRunTiming> | string {
+function timingOf(settings: readonly string[]): Partial<SpeakerTiming> | string {
   const timing: Record<string, number> = {};
   for (const setting of settings) {
     const [name = "", value = ""] = setting.split("=");
     const figure = Number(value);
-    if (!(name in LONG_RUN_TIMING) || value === "" || !Number.isFinite(figure) || figure < 0) {
-      return `--set ${setting}: NAME=VALUE, of ${Object.keys(LONG_RUN_TIMING).join(", ")}`;
+    if (!(name in SPEAKER_TIMING) || value === "" || !Number.isFinite(figure) || figure < 0) {
+      return `--set ${setting}: NAME=VALUE, of ${Object.keys(SPEAKER_TIMING).join(", ")}`;
     }
     timing[name] = figure;
   }

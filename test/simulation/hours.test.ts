@@ -2,8 +2,10 @@
 import { expect } from "chai";
 import { describeHours, type HoursPlan, type HoursResult, runHours } from "./hours.ts";
 import { plansOf } from "./hours-command.ts";
-import { LONG_RUN_TIMING, LongRun, type LongRunPlan } from "./long-run.ts";
+import { LongRun, type LongRunPlan } from "./long-run.ts";
+import { SPEAKER_TIMING } from "./other-timing.ts";
 import { PRICED, runPrices } from "./prices.ts";
+import { PRICED_IN_TROUBLE, runTroublePrices } from "./trouble-prices.ts";
 
 const PLAN: LongRunPlan = { nodes: 3, hours: 0.2, seed: 1, loss: 0.1, stallMs: 300, strikes: false, timing: {} };
 const HURRIED: LongRunPlan["timing"] = { accuseMs: 120, hungMs: 150, hostFreshMs: 0, stretchFactor: 0 };
@@ -80,11 +82,30 @@ describe("simulation: hours of loss and stalls", () => {
     expect(asTheyAre).to.be.lessThan(later);
   }).timeout(60_000);
 
-  it("every number has a price, but for the brake, which no such run reaches", () => {
-    const priced = new Set<string>(PRICED.map(({ name }) => name));
-    expect(Object.keys(LONG_RUN_TIMING).filter((name) => !priced.has(name))).to.deep.equal(["brakeMs"]);
-    for (const { name, values } of PRICED) {
-      expect(values, name).to.not.include(LONG_RUN_TIMING[name]);
+  it("the table of troubles says how much later an address is back when a node settles for longer", async () => {
+    const lines: string[] = [];
+    const priced: Parameters<typeof runTroublePrices>[3] = [
+      { name: "settleMs", values: [3_000, 20_000], troubles: ["diesAgain"] },
+    ];
+    await runTroublePrices(1, 1, (line) => lines.push(line), priced);
+    const rows = lines.slice(2).map((line) => line.split("|").map((cell) => cell.trim()));
+    expect(rows.map((cells) => cells[2])).to.deep.equal([
+      "as they are",
+      "`settleMs` 3000, not 10000",
+      "`settleMs` 20000, not 10000",
+    ]);
+    const backSeconds = rows.map((cells) => Number.parseFloat(cells[6] ?? ""));
+    expect(backSeconds[0]).to.be.closeTo(10, 1.5);
+    expect(backSeconds[1]).to.be.closeTo(3, 1.5);
+    expect(backSeconds[2]).to.be.closeTo(20, 1.5);
+  }).timeout(120_000);
+
+  it("every number has a price", () => {
+    const all = [...PRICED, ...PRICED_IN_TROUBLE];
+    const priced = new Set<string>(all.map(({ name }) => name));
+    expect(Object.keys(SPEAKER_TIMING).filter((name) => !priced.has(name))).to.deep.equal([]);
+    for (const { name, values } of all) {
+      expect(values, name).to.not.include(SPEAKER_TIMING[name]);
       expect(values[0], name).to.be.lessThan(values[1]);
     }
   });

@@ -1,7 +1,8 @@
 /** `hack/simulate --hours`: long runs on all cores, first without a fault of anybody, then with leaders that die, and what they gave. */
 import { compareText } from "../../src/desired/text-order.ts";
 import type { LeaderFault } from "./check-failover.ts";
-import { type FalseVerdict, LongRun, type LongRunPlan, type LongRunTally, type LongRunTiming } from "./long-run.ts";
+import { type FalseVerdict, LongRun, type LongRunPlan, type LongRunTally } from "./long-run.ts";
+import type { SpeakerTiming } from "./other-timing.ts";
 import { runPool, serveJobs } from "./pool.ts";
 
 export interface HoursPlan {
@@ -12,7 +13,7 @@ export interface HoursPlan {
   readonly seed: number;
   /** Leaders that die, hang or lose their host, over all. */
   readonly strikes: number;
-  readonly timing: Partial<LongRunTiming>;
+  readonly timing: Partial<SpeakerTiming>;
 }
 
 export interface LeaderTally {

@@ -3,26 +3,20 @@
  * long it takes to notice who does not. Nobody asks and no trace is kept, so that an hour takes seconds: what is counted is what speakers
  * send.
  */
-import { FENCE_TIMING, type FenceTiming } from "../../speaker/fence.ts";
 import type { Speaker } from "../../speaker/speaker.ts";
 import { VirtualClock } from "../../src/base/clock.ts";
 import { SeededRandom } from "../../src/base/random.ts";
-import { FAST_TIMING, type FastTiming } from "../../src/gossip/fast/fast-timing.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import type { LeaderFault } from "./check-failover.ts";
 import type { EthernetSwitch } from "./ethernet-switch.ts";
 import { readFrame } from "./frames.ts";
 import type { GossipNetwork } from "./gossip-network.ts";
 import type { Machine } from "./machine.ts";
+import { type SpeakerTiming, withTiming } from "./other-timing.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import type { StartTenant } from "./tenant.ts";
 import { accusationsIn } from "./user-messages.ts";
 import { buildMachines, buildNetwork, buildSegments, planOf } from "./world-plan.ts";
-
-/** Every number that a long run may be given another value for. */
-export interface LongRunTiming extends FastTiming, FenceTiming {}
-
-export const LONG_RUN_TIMING: LongRunTiming = { ...FAST_TIMING, ...FENCE_TIMING };
 
 export interface LongRunPlan {
   readonly nodes: number;
@@ -35,7 +29,7 @@ export interface LongRunPlan {
   /** Leaders are killed, lose their host, or are frozen, one every `STRIKE_INTERVAL_MS`: for the time that noticing it takes. */
   readonly strikes: boolean;
   /** Numbers that differ from the product's. */
-  readonly timing: Partial<LongRunTiming>;
+  readonly timing: Partial<SpeakerTiming>;
 }
 
 /** Somebody who lives was declared dead. */
@@ -114,13 +108,8 @@ export class LongRun {
 
   constructor(plan: LongRunPlan) {
     this.#plan = plan;
-    const timing = { ...LONG_RUN_TIMING, ...plan.timing };
     this.#startTenant = speakerTenant({
-      ports: ({ gossip, ...ports }) => ({
-        ...ports,
-        fenceTiming: timing,
-        ...(gossip === undefined ? {} : { gossip: { ...gossip, fastTiming: timing } }),
-      }),
+      ports: (ports) => withTiming(ports, plan.timing),
       speaker: (speaker) => this.#timeMuteness(speaker),
     });
     this.#random = new SeededRandom(plan.seed * 7_919 + plan.nodes);

@@ -2,12 +2,13 @@
 import { parseArgs } from "node:util";
 import { type Outcome, runBatch, runJob } from "./batch.ts";
 import { simulateHours, simulatePrices } from "./hours-command.ts";
-import { LONG_RUN_TIMING } from "./long-run.ts";
+import { SPEAKER_TIMING } from "./other-timing.ts";
 import { SCENARIOS, scenarioOf } from "./scenario.ts";
 
 const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--trace]
        hack/simulate --hours H [--loss P] [--stall-ms M,…] [--nodes N,…] [--strikes N] [--set NAME=VALUE …] [--seed S]
        hack/simulate --prices [--hours H] [--loss P] [--stall-ms M,…] [--strikes N] [--seed S]
+       hack/simulate --prices --troubles N [--seed S]
 
   --scenario  ${SCENARIOS.map(({ name }) => name).join(", ")}; without it: all but large
   --seeds     how many seeds, from --seed on (default 20)
@@ -20,10 +21,12 @@ const USAGE = `usage: hack/simulate [--scenario NAME] [--seeds N] [--seed S] [--
   --stall-ms  every node stands still for so long once a minute (default 300)
   --nodes     sizes of the clusters (default 3,5)
   --strikes   leaders struck down in each (default 300)
-  --set       another value for a number of fast detection: ${Object.keys(LONG_RUN_TIMING).join(", ")}
+  --set       another value for a number of fast detection, or for one by which who was in trouble stays behind: ${Object.keys(SPEAKER_TIMING).join(", ")}
 
   --prices    the same for a lower and a higher value of each of these numbers, as a table: so many hours (default 1) with each length of
               stalls (default 300,800), and so many leaders struck down (default 60) with the first of them
+  --troubles  in place of that: for the numbers by which who was in trouble stays behind, and the brake: N runs of nodes that crash again and
+              again and links that flap, ten times as many of what happens once, and what becomes of the addresses
 `;
 const TAIL_LINES = 60;
 
@@ -39,6 +42,7 @@ const { values } = parseArgs({
     nodes: { type: "string", default: "3,5" },
     strikes: { type: "string" },
     prices: { type: "boolean", default: false },
+    troubles: { type: "string" },
     set: { type: "string", multiple: true, default: [] },
     help: { type: "boolean", default: false },
   },

@@ -1,10 +1,10 @@
 /** `hack/simulate --prices`: what a lower and a higher value of each number of fast detection does, as a Markdown table. */
 import type { LeaderFault } from "./check-failover.ts";
 import { type HoursPlan, type HoursResult, quantile, runHours } from "./hours.ts";
-import { LONG_RUN_TIMING, type LongRunTiming } from "./long-run.ts";
+import { SPEAKER_TIMING, type SpeakerTiming } from "./other-timing.ts";
 
 interface Priced {
-  readonly name: keyof LongRunTiming;
+  readonly name: keyof SpeakerTiming;
   /** One lower and one higher, where that means something. */
   readonly values: readonly [number, number];
   /** Where it means something; absent: three. */
@@ -42,7 +42,7 @@ const USUAL_NODES = 3;
 interface Row {
   readonly label: string;
   readonly nodes: number;
-  readonly timing: Partial<LongRunTiming>;
+  readonly timing: Partial<SpeakerTiming>;
 }
 
 export function rowsOf(priced: readonly Priced[]): readonly Row[] {
@@ -53,7 +53,7 @@ export function rowsOf(priced: readonly Priced[]): readonly Row[] {
       .filter((one) => (one.nodes ?? USUAL_NODES) === nodes)
       .flatMap(({ name, values }) =>
         values.map((value) => ({
-          label: `\`${name}\` ${value}, not ${LONG_RUN_TIMING[name]}`,
+          label: `\`${name}\` ${value}, not ${SPEAKER_TIMING[name]}`,
           nodes,
           timing: { [name]: value },
         })),
@@ -107,7 +107,8 @@ function headOf(plans: readonly HoursPlan[]): readonly string[] {
   return [columns, columns.map(() => "---")].map(formatLine);
 }
 
-function formatLine(cells: readonly string[]): string {
+/** A row of a Markdown table. */
+export function formatLine(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 

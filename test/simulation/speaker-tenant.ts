@@ -62,7 +62,7 @@ export function speakerTenant(variant?: Variant): StartTenant {
     const record = records.get(ports.name) ?? new RunMemory();
     records.set(ports.name, record);
     const budget = variant?.turnBudget === undefined ? {} : { turnBudget: variant.turnBudget };
-    const pastTroubles = record.begin(ports.clock.nowMs());
+    const pastTroubles = record.begin(ports.clock.wallMs());
     const settings = { ...SETTINGS, ...budget, nodeName: ports.name, pastTroubles };
     const keys = ports.keys && new RotatingKeys(ports.keys, ports.clock, () => {});
     if (keys !== undefined) variant?.keys?.(keys);
@@ -72,7 +72,7 @@ export function speakerTenant(variant?: Variant): StartTenant {
       variant?.ports?.(speakerPorts, () => speaker) ?? speakerPorts,
       (note) => {
         variant?.note?.(ports.name, note);
-        record.hear(note, ports.clock.nowMs());
+        record.hear(note, ports.clock.wallMs());
         tell(note, ports);
       },
     );
@@ -116,7 +116,7 @@ function tell(note: SpeakerNote, { noted, exited }: TenantPorts): void {
   if (note.kind === "left") exited();
 }
 
-/** What `RunRecord` keeps in a file. */
+/** What `RunRecord` keeps in a file, by the wall clock: that of a process does not outlive it. */
 class RunMemory {
   #last: LastRun | undefined;
 
