@@ -2,6 +2,7 @@
 import { isSameList } from "../../src/base/same-list.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { Agreement } from "./agreement.ts";
+import { CutMoveChecker } from "./check-cut.ts";
 import { FailoverChecker } from "./check-failover.ts";
 import { FenceChecker } from "./check-fence.ts";
 import { LeaderChecker } from "./check-leader.ts";
@@ -37,6 +38,8 @@ const WAITS_LONGEST = 6;
 export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
   const { judges } = scenario;
   if (judges === 14) return installMixedCheckers(world, findings);
+  // A cut that lasts is the only fault of such a world, and views stay apart as long.
+  if (judges === 10) return world.witnesses.push(new CutMoveChecker(() => world.calm.isDisturbed, findings));
   const settledFromMs = () => (world.pendingDeliveries > 0 || judges === 9 ? undefined : world.calm.settledFromMs());
   const leader = new LeaderChecker(
     { machines: world.machines, snapshot: () => world.snapshot, nowMs: () => world.clock.nowMs(), settledFromMs },

@@ -1,5 +1,9 @@
 /** F1 to F4: what networks do to datagrams, streams and frames. */
+import { shuffled } from "../../src/base/random.ts";
 import { during, exponential, type Fault, type FaultContext, instant, someMachine, someMachines } from "./fault.ts";
+import { someLeader } from "./faults-leader.ts";
+import type { Machine } from "./machine.ts";
+import type { World } from "./world.ts";
 
 /** F1: every frame and datagram is lost with the same probability, up to 30 %. */
 export const lossFault: Fault = {
@@ -72,6 +76,24 @@ export const reorderFault: Fault = {
 
 const CUT_KINDS = ["udp", "tcp", "frames", "all"] as const;
 
+interface Pair {
+  readonly from: Machine;
+  readonly to: Machine;
+}
+
+function setCuts({ network }: World, pairs: readonly Pair[], kind: (typeof CUT_KINDS)[number], isCut: boolean): void {
+  const set = (cuts: Set<string>, name: string): void => void (isCut ? cuts.add(name) : cuts.delete(name));
+  for (const { from, to } of pairs) {
+    for (const protocol of ["udp", "tcp"] as const) {
+      if (kind === "all" || kind === protocol) set(network.cuts, `${from.name}>${to.name}:${protocol}`);
+    }
+    if (kind !== "all" && kind !== "frames") continue;
+    for (const [index, card] of from.cards.entries()) {
+      set(card.segment.cuts, `${card.name}>${to.cards[index]?.name}`);
+    }
+  }
+}
+
 /** F4: between two groups of machines, in one direction or both, for one protocol or all. */
 export const cutFault: Fault = {
   name: "F4 cut",
@@ -85,22 +107,7 @@ export const cutFault: Fault = {
         .filter((to) => inside.has(from) !== inside.has(to) && (!isOneWay || inside.has(from)))
         .map((to) => ({ from, to })),
     );
-    const set = (isCut: boolean) => {
-      for (const { from, to } of pairs) {
-        for (const protocol of ["udp", "tcp"] as const) {
-          if (kind !== "all" && kind !== protocol) continue;
-          const name = `${from.name}>${to.name}:${protocol}`;
-          if (isCut) world.network.cuts.add(name);
-          else world.network.cuts.delete(name);
-        }
-        if (kind !== "all" && kind !== "frames") continue;
-        for (const [index, card] of from.cards.entries()) {
-          const name = `${card.name}>${to.cards[index]?.name}`;
-          if (isCut) card.segment.cuts.add(name);
-          else card.segment.cuts.delete(name);
-        }
-      }
-    };
+    const set = (isCut: boolean) => setCuts(world, pairs, kind, isCut);
     const durationMs = exponential(random, 500, 30_000);
     during(
       context,
@@ -110,5 +117,38 @@ export const cutFault: Fault = {
       () => set(true),
       () => set(false),
     );
+  },
+};
+
+/** F4, from the first moment to the last: some others do not hear a leader, or it does not hear them (SIMULATION 10). */
+export const constantCutFault: Fault = {
+  name: "F4 constant one-way cut of a leader",
+  inject: (context) => {
+    const { world, random, fromMs, untilMs, findings } = context;
+    const pick = random.below(8);
+    const kind = random.below(2) === 0 ? "all" : (CUT_KINDS[random.below(CUT_KINDS.length)] ?? "all");
+    const isUnheard = random.below(3) > 0;
+    const order = shuffled(world.machines, random);
+    const share = random.float();
+    const name = `constant cut ${pick}`;
+    let pairs: readonly Pair[] = [];
+    world.at(fromMs, () => {
+      const leader = someLeader(world, pick);
+      if (leader === undefined || world.calm.isDisturbed) return;
+      const others = order.filter((machine) => machine !== leader);
+      const apart = others.slice(0, 1 + Math.floor(share * others.length));
+      pairs = apart.map((other) => (isUnheard ? { from: leader, to: other } : { from: other, to: leader }));
+      findings.count(`fault leader ${isUnheard ? "is not heard" : "does not hear"}`);
+      world.calm.begin(name, "vanished", fromMs);
+      const names = apart.map((machine) => machine.name).join(", ");
+      world.disturb(`${leader.name} ${isUnheard ? "is not heard by" : "does not hear"} ${names} (${kind})`, "vanished");
+      setCuts(world, pairs, kind, true);
+    });
+    world.at(untilMs, () => {
+      if (pairs.length === 0) return;
+      setCuts(world, pairs, kind, false);
+      world.calm.end(name, "vanished", untilMs);
+      world.disturb("the constant cut ends", "vanished");
+    });
   },
 };

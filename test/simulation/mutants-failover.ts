@@ -1,7 +1,8 @@
-/** Speakers with one fault in what concerns fast detection and the fence: each for one of the invariants 4, 6, 7 and 12. */
+/** Speakers with one fault in what concerns fast detection and the fence: each for one of the invariants 4, 6, 7, 10 and 12. */
 import type { Speaker } from "../../speaker/speaker.ts";
 import type { SpeakerPorts } from "../../speaker/speaker-ports.ts";
 import type { Mutant } from "./mutants.ts";
+import { withTiming } from "./other-timing.ts";
 
 /** Elects without whom it has not heard for a quarter of a second, whatever anybody else hears. */
 function impatient(speaker: Speaker, { clock }: SpeakerPorts): void {
@@ -48,6 +49,18 @@ export const FAILOVER_MUTANTS: readonly Mutant[] = [
       fence.turn = () => false;
       // The same gap is looked for once more where frames leave.
       Object.defineProperty(fence, "framesUntilMs", { get: () => Number.POSITIVE_INFINITY });
+    },
+  },
+  {
+    // The first alone moves nothing back: whoever does not hear it does not elect it again.
+    name: "asks nobody else about a leader that it does not hear itself, and elects it again without having heard it",
+    invariant: 10,
+    scenario: "cut",
+    seed: 7,
+    ports: (ports) => withTiming(ports, { helpers: 0, deafMs: Number.MAX_SAFE_INTEGER }),
+    speaker: ({ members }) => {
+      const update = members.update.bind(members);
+      members.update = (all) => update(all);
     },
   },
   {

@@ -6,7 +6,14 @@ import { cordonFault, endpointFault, excludeFault, linkFault } from "./faults-cl
 import { keyRotationFault } from "./faults-keys.ts";
 import { isolationFault, leaderFreezeFault, leaderHostFault, leaderProcessFault } from "./faults-leader.ts";
 import { metallbFault } from "./faults-mixed.ts";
-import { burstLossFault, cutFault, lossFault, mildLossFault, reorderFault } from "./faults-network.ts";
+import {
+  burstLossFault,
+  constantCutFault,
+  cutFault,
+  lossFault,
+  mildLossFault,
+  reorderFault,
+} from "./faults-network.ts";
 import { serviceFault, waveFault } from "./faults-objects.ts";
 import {
   clockFault,
@@ -32,11 +39,12 @@ export interface Scenario {
   /** Nobody vanishes and nothing is lost: invariant 5 is judged throughout. */
   readonly isPlannedOnly: boolean;
   /**
-   * What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change; 9 in place of all that
+   * What is judged beside the rest: 4 every failover, 6 nothing may move, 12 nobody's view of others may change; 10 in place of the rest:
+   * how often something moves while a cut lasts; 9 in place of all that
    * wants equal views: views differ for good; 17 that strict addresses are; 14 in place of all that
    * wants our own rule: MetalLB's speakers, or ours that follow its rule, are members.
    */
-  readonly judges?: 4 | 6 | 9 | 12 | 14 | 17;
+  readonly judges?: 4 | 6 | 9 | 10 | 12 | 14 | 17;
   /** How long faults may be active. */
   readonly activeMs: number;
 }
@@ -133,6 +141,16 @@ export const SCENARIOS: readonly Scenario[] = [
     isPlannedOnly: false,
     judges: 12,
     activeMs: 10_000,
+  },
+  {
+    name: "cut",
+    // Of three nodes no two can miss a leader that a third hears.
+    limits: { nodes: [3, 5, 5, 5, 5], services: [1, 1, 2], closeLookMs: 50 },
+    faults: [constantCutFault],
+    mostFaults: 1,
+    isPlannedOnly: false,
+    judges: 10,
+    activeMs: 600_000,
   },
   {
     name: "views",

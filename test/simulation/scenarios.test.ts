@@ -8,8 +8,8 @@ import { SCENARIOS } from "./scenario.ts";
 
 const FIXED_SEEDS = 290;
 const NEW_SEEDS = 10;
-/** A world of 30 nodes costs as much as twenty small ones, one of five minutes as six; floods and Go members cost more than most, and are younger. */
-const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, keys: 5, changes: 50, mixed: 50 };
+/** A world of 30 nodes costs as much as twenty small ones, one of five minutes as six, of ten as twelve; floods and Go members cost more than most, and are younger. */
+const FEWER_SEEDS: Readonly<Record<string, number>> = { large: 1, keys: 5, cut: 10, changes: 50, mixed: 50 };
 
 /** Never a fixed one; other ones with every commit, so that what fails for one commit fails again. */
 const firstNew = 1_000 + seedOfCommit();
@@ -77,6 +77,8 @@ const COVERED = [
   "fault link carrier",
   "fault isolated watcher",
   "fault leader cut off",
+  "fault leader does not hear",
+  "fault leader is not heard",
   "fault loss",
   "fault process kill",
   "fault random bytes",

@@ -14,8 +14,8 @@ import { drawPlan, type WorldPlan } from "./world-plan.ts";
 /** After settling: judged for 2 s, then silence (invariant 20) for as long again. */
 const JUDGED_MS = 9_000;
 const STARTS_WITHIN_MS = 2_000;
-/** A run whose faults keep it from settling longer than this is a fault of the world. */
-const LONGEST_MS = 400_000;
+/** A run whose faults keep it from settling longer than this, when they are over, is a fault of the world. */
+const LONGEST_MS = 360_000;
 
 export interface SimulationOptions {
   readonly mutant?: Mutant;
@@ -49,7 +49,7 @@ export function simulate(scenario: Scenario, seed: number, options: SimulationOp
       fault.inject({ world, random: draw, fromMs: FAULTS_FROM_MS, untilMs, findings });
     }
     world.run(untilMs);
-    runUntilJudged(world);
+    runUntilJudged(world, untilMs + LONGEST_MS);
   } catch (error) {
     if (!(error instanceof Violation) && !findings.judges(23)) throw error;
     violation = error instanceof Violation ? error : thrown(error, world);
@@ -101,8 +101,8 @@ function startOnce(world: World, machine: Machine): void {
   if (!machine.isRunning) world.start(machine);
 }
 
-function runUntilJudged(world: World): void {
-  while (world.clock.nowMs() < LONGEST_MS) {
+function runUntilJudged(world: World, latestMs: number): void {
+  while (world.clock.nowMs() < latestMs) {
     // A piece at a time: everybody may agree sooner than could be said.
     const judgedMs = (world.calm.settledFromMs() ?? Number.POSITIVE_INFINITY) + JUDGED_MS;
     if (judgedMs <= world.clock.nowMs()) return;
