@@ -27,7 +27,7 @@ export interface LeadNews {
 interface Told {
   /** Those who come next, as they were when it was said last: whoever comes anew among them is told. */
   readonly next: readonly string[];
-  /** And whoever was one of them once, or has asked. */
+  /** And whoever was one of them once, has asked, or has yielded. */
   readonly all: readonly string[];
 }
 
@@ -57,8 +57,8 @@ export class LeadWord {
     if (this.#told.has(ip)) this.#begun.add(ip);
   }
 
-  /** `node` has asked, and is told by our claim. */
-  asked(ip: Ip, node: string): void {
+  /** `node` has asked, and is told by our claim, or has yielded to it: it need not come next in our eyes to believe that we lead. */
+  believed(ip: Ip, node: string): void {
     const { next, all } = this.#told.get(ip) ?? { next: [], all: [] };
     if (!all.includes(node)) this.#told.set(ip, { next, all: [...all, node] });
   }

@@ -81,7 +81,12 @@ export class OrphanWatch {
 
   /** Addresses that this node has taken and whose leader speaks for them: they are to be handed over before it is heard. */
   hear(from: string, messages: readonly HandoverMessage[], nowMs: number): readonly Ip[] {
-    for (const message of messages) if (message.node === from) this.#orphans.hear(message, this.#freshness, nowMs);
+    for (const message of messages) {
+      if (message.node !== from) continue;
+      this.#orphans.hear(message, this.#freshness, nowMs);
+      if (message.kind !== "yielded") continue;
+      for (const ip of message.addresses) if (this.#isLeading(ip)) this.#word.believed(ip, from);
+    }
     return this.#passChanges();
   }
 
@@ -105,7 +110,7 @@ export class OrphanWatch {
       for (const ip of message.addresses) {
         const isLeading = this.#isLeading(ip);
         const prospect = isLeading ? "in-reach" : this.#prospectOf(ip);
-        if (prospect === "in-reach") this.#word.asked(ip, from);
+        if (prospect === "in-reach") this.#word.believed(ip, from);
         if (prospect === "out-of-reach") others.push(ip);
         else if (prospect === "in-reach" && !isLeading) awaited.push(ip);
       }

@@ -158,6 +158,24 @@ describe("simulation: stories", () => {
     expect(answered()).to.deep.equal([leader.name]);
   }).timeout(120_000);
 
+  it("an address that its leader took back and gives up again is taken anew, though nobody comes next in the leader's eyes", () => {
+    // Its claim made others believe that it leads; but it told those alone who came next by its own files, and they named nobody.
+    const { world, first, second, answered } = rankedAddress(3);
+    const onlyMayLead = ({ name }: Machine): void => world.edit(first, (snapshot) => withOnlyNode(snapshot, name));
+    onlyMayLead(second);
+    world.run(25_000);
+    onlyMayLead(first);
+    world.run(30_000);
+    answered();
+    world.run(31_000);
+    expect(answered()).to.deep.equal([first.name]);
+    onlyMayLead(second);
+    world.run(36_000);
+    answered();
+    world.run(37_000);
+    expect(answered()).to.deep.equal([second.name]);
+  }).timeout(120_000);
+
   it("a strict address goes back to a leader that got no lease for some seconds, after ten and not at once", () => {
     // Whoever had taken it gave it up as soon as the leader was heard: there and back as often as a lease ended.
     const { world, first, second, third, answered } = rankedAddress(3, { isStrict: true });
