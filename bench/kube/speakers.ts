@@ -7,6 +7,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatTable } from "../../src/http/table.ts";
+import { longestStepOfNothingMs } from "../speaker/thread-time.ts";
 import { forEach, LargeCluster } from "./large-cluster.ts";
 
 const HTTP_PORT = 17_472;
@@ -17,6 +18,8 @@ const POLL_MS = 100;
 const LOADED_MS = 200;
 /** What follows from a deed may come late. */
 const AFTERWARDS_MS = 3_000;
+/** As long as a phase or two, for what the machine does to a thread comes now and then only. */
+const NOTHING_MS = 20_000;
 /** The probe's lines are so old at most. */
 const LINE_MS = 150;
 
@@ -96,6 +99,7 @@ function processorSeconds(pid: number): string {
   return ((Number(fields[11]) + Number(fields[12])) / 100).toFixed(1);
 }
 
+const nothingBeforeMs = longestStepOfNothingMs(NOTHING_MS);
 const cluster = await LargeCluster.start(services);
 try {
   const [measured, , last] = cluster.topology.nodes;
@@ -168,3 +172,7 @@ try {
   await cluster.close();
   rmSync(folder, { recursive: true, force: true });
 }
+const nothingMs = [nothingBeforeMs, longestStepOfNothingMs(NOTHING_MS)].map((ms) => ms.toFixed(1));
+process.stdout.write(
+  `a loop that does nothing for ${NOTHING_MS / 1_000} s, before and after, longest step in processor time: ${nothingMs.join(" and ")} ms\n`,
+);

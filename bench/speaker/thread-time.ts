@@ -9,3 +9,18 @@ export function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 }
+
+/**
+ * The longest step, in ms, that the calling thread's processor time makes in a loop that only reads it, for so long: the machine's share of
+ * every figure by `threadMs`. Interrupts, and what a hypervisor takes away unsaid, count as the thread's own.
+ */
+export function longestStepOfNothingMs(durationMs: number): number {
+  const endMs = performance.now() + durationMs;
+  let longestMs = 0;
+  for (let beforeMs = threadMs(); performance.now() < endMs; ) {
+    const nowMs = threadMs();
+    longestMs = Math.max(longestMs, nowMs - beforeMs);
+    beforeMs = nowMs;
+  }
+  return longestMs;
+}
