@@ -36,6 +36,8 @@ const PATIENT = [
 ];
 
 const SIMULATION = /^simulation\//;
+/** Its own workers fill the machine for minutes, and what it may take is promised: it has the machine for itself. */
+const SEEDS = /^simulation\/scenarios\./;
 const CLUSTER = /^kube\/[^/]+$/;
 const API = /^kube\/api\//;
 /** As long as all others of that folder together. */
@@ -61,7 +63,13 @@ export function lanesOf(files: readonly string[], part: Part): readonly Lane[] {
       files: take((file) => isPatient(file) && !SIMULATION.test(file)),
     },
     // As long as all else that computes.
-    { name: "simulation", niceness: 10, after: [], needsPlane: false, files: take((file) => SIMULATION.test(file)) },
+    {
+      name: "simulation",
+      niceness: 10,
+      after: [],
+      needsPlane: false,
+      files: take((file) => SIMULATION.test(file) && !SEEDS.test(file)),
+    },
     {
       name: "API server",
       niceness: 0,
@@ -71,9 +79,16 @@ export function lanesOf(files: readonly string[], part: Part): readonly Lane[] {
     },
     { name: "controllers", niceness: 0, after: [], needsPlane: true, files: take((file) => CONTROLLERS.test(file)) },
     {
-      name: "real time",
+      name: "seeds",
       niceness: 0,
       after: ["computing", "simulation", "API server", "controllers"],
+      needsPlane: false,
+      files: take((file) => SEEDS.test(file)),
+    },
+    {
+      name: "real time",
+      niceness: 0,
+      after: ["computing", "simulation", "API server", "controllers", "seeds"],
       needsPlane: false,
       files: take((file) => !isPatient(file) && !CLUSTER.test(file) && !API.test(file)),
     },

@@ -18,9 +18,16 @@ describe("lanesOf", () => {
     expect(lanes.find(({ files }) => files.includes("new/wire.test.js"))).to.deep.include({
       name: "real time",
       niceness: 0,
-      after: ["computing", "simulation", "API server", "controllers"],
+      after: ["computing", "simulation", "API server", "controllers", "seeds"],
     });
     expect(lanes.at(-1)).to.deep.include({ name: "cluster", after: ["real time"] });
+  });
+
+  it("runs the seeds of the simulation alone, for they are to end within four minutes", () => {
+    const lanes = lanesOf(["simulation/scenarios.test.js", "simulation/replay.test.js", "net/ip.test.js"], "all");
+    const alone = lanes.find(({ files }) => files.includes("simulation/scenarios.test.js"));
+    expect(alone?.files).to.deep.equal(["simulation/scenarios.test.js"]);
+    for (const { name } of lanes) if (name !== "seeds") expect(alone?.after).to.include(name);
   });
 
   it("runs the cluster's in the order of names", () => {
