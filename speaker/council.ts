@@ -11,7 +11,6 @@ import type { ListDifference } from "../src/base/list-difference.ts";
 import type { Derived } from "../src/desired/group.ts";
 import type { Labels } from "../src/desired/selectors.ts";
 import type { ChangedKeys, ClusterSnapshot } from "../src/desired/snapshot.ts";
-import type { PastRun } from "../src/election/damping.ts";
 import type { Decision, MemberView } from "../src/election/decision.ts";
 import { Election } from "../src/election/election.ts";
 import { nodesAsMembers } from "../src/election/nodes-as-members.ts";
@@ -22,10 +21,8 @@ import {
   observeNodes,
 } from "../src/election/observed-nodes.ts";
 import { type RuleState, ruleDeadlineMs, ruleInForce } from "../src/election/rule-in-force.ts";
-import type { StandingEvent, StandingState } from "../src/election/standing.ts";
 import { type NodeWord, RULES, type Rule } from "../src/election/word.ts";
 import type { Ip } from "../src/net/ip.ts";
-import type { Link } from "../src/net/link.ts";
 import type { Prefix } from "../src/net/prefix.ts";
 import { Derivation, type Judgement } from "./derivation.ts";
 import { DutyBook } from "./duty-book.ts";
@@ -33,7 +30,7 @@ import { Holding } from "./holding.ts";
 import { type LeaderChange, LeadershipBook, type LeadershipByIp } from "./leadership.ts";
 import type { MemberViews } from "./member-views.ts";
 import { OwnNode } from "./own-node.ts";
-import type { CouncilPorts, PastTrouble, SpeakerSettings } from "./speaker-ports.ts";
+import type { CouncilPorts, SpeakerSettings } from "./speaker-ports.ts";
 
 /** What is so in the turn in which it decides. */
 export interface Circumstances {
@@ -96,10 +93,6 @@ export class Council {
     this.#derivation = new Derivation(settings);
     this.#election = new Election(ports.rankHeads);
     this.#rule = ruleInForce(undefined, [], nowMs, this.#cap);
-  }
-
-  get standing(): StandingState {
-    return this.node.standing;
   }
 
   get rule(): RuleState {
@@ -186,7 +179,7 @@ export class Council {
   applySnapshot(snapshot: ClusterSnapshot, answering: ReadonlySet<Ip>, nowMs: number, changed?: ChangedKeys): void {
     this.#derivation.applySnapshot(snapshot, this.#judgement(answering), nowMs, changed);
     const node = snapshot.nodes.get(this.#settings.nodeName);
-    this.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
+    this.node.stand({ kind: "node-facts", node, source: snapshot.source }, nowMs);
   }
 
   #judgement(answering: ReadonlySet<Ip>): Judgement {
@@ -195,24 +188,7 @@ export class Council {
 
   /** Derives the first snapshot, some objects a turn; until that is done it does not count as read. */
   goOnReading(nowMs: number): void {
-    if (this.#derivation.goOnReading(nowMs)) this.stand({ kind: "snapshot-complete" }, nowMs);
-  }
-
-  observeLinks(links: readonly Link[], nowMs: number): void {
-    this.node.observeLinks(links, nowMs);
-  }
-
-  hasOpenSockets(nowMs: number): boolean {
-    return this.node.hasOpenSockets(nowMs);
-  }
-
-  stand(event: StandingEvent, nowMs: number): void {
-    this.node.stand(event, nowMs);
-  }
-
-  /** See `OwnNode`. */
-  remember(run: PastRun, nowMs: number): readonly PastTrouble[] {
-    return this.node.remember(run, nowMs);
+    if (this.#derivation.goOnReading(nowMs)) this.node.stand({ kind: "snapshot-complete" }, nowMs);
   }
 
   word(nowMs: number): NodeWord {
@@ -226,7 +202,7 @@ export class Council {
   /** As much as the budget allows; before the first snapshot nothing is decided: "not read yet" is not "empty". */
   decide(now: Circumstances): Verdict {
     const { nowMs, answering } = now;
-    this.stand({ kind: "tick" }, nowMs);
+    this.node.stand({ kind: "tick" }, nowMs);
     const others = this.#members.electorate();
     this.#rule = ruleInForce(this.#rule, others, nowMs, this.#cap);
     this.#derivation.refresh(this.#judgement(answering), nowMs);

@@ -47,7 +47,7 @@ export class LeaderWatch {
 
   constructor(
     self: string,
-    { node }: { readonly node: Pick<OwnNode, "links" | "standing"> },
+    node: Pick<OwnNode, "links" | "standing">,
     members: Pick<MemberViews, "present">,
     packets: PacketPort,
     gossip: () => Pick<GossipDriver, "command" | "fast"> | undefined,

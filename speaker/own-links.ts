@@ -11,7 +11,7 @@ export class OwnLinks {
   #told = "";
   #current: readonly AnnounceLink[] = [];
 
-  constructor({ node }: { readonly node: OwnNode }, packets: PacketPort) {
+  constructor(node: OwnNode, packets: PacketPort) {
     this.#node = node;
     this.#packets = packets;
   }

@@ -64,7 +64,7 @@ export class Speaker {
     this.#alarm = new Alarm(ports.clock, () => this.#afterReads(() => this.#tick()));
     this.members = new MemberViews(settings.nodeName);
     this.council = new Council(settings, this.members, ports, nowMs);
-    this.#links = new OwnLinks(this.council, ports.packets);
+    this.#links = new OwnLinks(this.council.node, ports.packets);
     const stand = (ip: Ip): Stand | undefined => standOf(this.announcer.addressState(ip), this.orphans.taken.get(ip));
     this.#reporting = new Reporting(settings, ports.clock, this.council, this.#links, stand, report);
     this.fence = new FenceGate(nowMs, ports.fenceTiming, {
@@ -75,7 +75,7 @@ export class Speaker {
       unmute: (atMs) => this.announcer.handle({ kind: "unmute" }, atMs),
       ask: (asked) => askMembers(this.gossip, this.members, ports.random, asked),
     });
-    this.#watch = new LeaderWatch(settings.nodeName, this.council, this.members, ports.packets, () => this.gossip);
+    this.#watch = new LeaderWatch(settings.nodeName, this.council.node, this.members, ports.packets, () => this.gossip);
     this.orphans = new OrphanWatch(settings.nodeName, {
       council: this.council,
       isOurs: (node) => this.members.isOurs(node),
@@ -90,7 +90,7 @@ export class Speaker {
       send: (to, messages) => this.#sendMessages(to, messages),
       setUserState: (bytes) => this.gossip?.command({ kind: "set-user-state", bytes }),
       remember: (past, atMs) => {
-        const troubles = this.council.remember(past, atMs);
+        const troubles = this.council.node.remember(past, atMs);
         if (troubles.length > 0) report({ kind: "remembered", troubles });
       },
     });
@@ -134,7 +134,7 @@ export class Speaker {
   /** The machine's links, complete, at the start and after every change. */
   setLinks(links: readonly Link[]): void {
     const nowMs = this.#enter();
-    this.council.observeLinks(links, nowMs);
+    this.council.node.observeLinks(links, nowMs);
     this.#settling.settle(nowMs);
   }
 
@@ -166,7 +166,7 @@ export class Speaker {
 
   setStepDown(isWanted: boolean): void {
     const nowMs = this.#enter();
-    this.council.stand({ kind: "step-down", isWanted }, nowMs);
+    this.council.node.stand({ kind: "step-down", isWanted }, nowMs);
     this.#settling.settle(nowMs);
   }
 
@@ -174,7 +174,7 @@ export class Speaker {
   leave(): void {
     if (this.#leaving.hasBegun) return;
     const nowMs = this.#enter();
-    this.council.stand({ kind: "leave" }, nowMs);
+    this.council.node.stand({ kind: "leave" }, nowMs);
     this.#leaving.begin(nowMs);
     this.#settling.settle(nowMs);
   }
@@ -301,12 +301,12 @@ export class Speaker {
 
   /** Neither dials nor answers a push/pull before its snapshot is complete and its sockets are open (D4). */
   #openWhenReady(nowMs: number): void {
-    if (this.#joining.isOpen || !this.council.hasOpenSockets(nowMs)) return;
-    this.council.stand({ kind: "sockets-open" }, nowMs);
-    if (!mayJoin(this.council.standing)) return;
+    if (this.#joining.isOpen || !this.council.node.hasOpenSockets(nowMs)) return;
+    this.council.node.stand({ kind: "sockets-open" }, nowMs);
+    if (!mayJoin(this.council.node.standing)) return;
     this.#joining.open();
     this.#tellWord(nowMs);
-    this.council.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
+    this.council.node.stand({ kind: "join-begun", knownPeers: this.#joining.knownPeers }, nowMs);
     this.gossip?.command({ kind: "known-peers", endpoints: this.#joining.endpoints });
     this.gossip?.command({ kind: "open" });
   }
@@ -314,23 +314,23 @@ export class Speaker {
   /** True when a death verdict was refuted outside a merge: others lead in this node's place. */
   #meetMembers(nowMs: number): boolean {
     this.members.update(this.gossip?.members() ?? [], this.gossip?.unproven);
-    this.council.stand({ kind: "members", others: this.members.electorate() }, nowMs);
+    this.council.node.stand({ kind: "members", others: this.members.electorate() }, nowMs);
     this.announcer.handle({ kind: "members", members: this.members.macs() }, nowMs);
     // Before all is read that peers remember of holders, this node would take what others hold.
     const contact = this.#memory.isReading ? undefined : this.#joining.takeContact();
-    if (contact !== undefined) this.council.stand({ kind: contact }, nowMs);
+    if (contact !== undefined) this.council.node.stand({ kind: contact }, nowMs);
     const isReplaced = this.#reunion.takeReplaced(this.members.ours, nowMs);
     if (isReplaced) {
-      if (isOwnDeath(this.council.standing, nowMs)) this.#report({ kind: "refuted-death" });
-      this.council.stand({ kind: "refuted-death" }, nowMs);
+      if (isOwnDeath(this.council.node.standing, nowMs)) this.#report({ kind: "refuted-death" });
+      this.council.node.stand({ kind: "refuted-death" }, nowMs);
     }
     // In a merge the smaller side settles, and stops at once: the greater one has answered all the time.
-    return isReplaced || (this.#reunion.isMerging(nowMs) && nowMs < this.council.standing.settlesUntilMs);
+    return isReplaced || (this.#reunion.isMerging(nowMs) && nowMs < this.council.node.standing.settlesUntilMs);
   }
 
   #tellWord(nowMs: number): void {
     // A new word has a higher incarnation: it would refute, unseen, a verdict that the fence is there to learn of.
-    const isWorse = nowMs < this.council.standing.settlesUntilMs || this.#leaving.hasBegun;
+    const isWorse = nowMs < this.council.node.standing.settlesUntilMs || this.#leaving.hasBegun;
     if (this.gossip === undefined || !this.#joining.isOpen || (this.fence.isMute && !isWorse)) return;
     const command = this.#wordTeller.tell(this.council.word(nowMs));
     if (command !== undefined) this.gossip.command(command);

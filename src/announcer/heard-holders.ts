@@ -4,6 +4,7 @@
  * neither may know of the other, and both answer meanwhile: then no more is waited for than its claim, and how new the views are decides.
  * Of sticky addresses the records of who took them, which go to everybody, decide as soon.
  */
+import { DueMap } from "../base/due-map.ts";
 import type { Address } from "./address.ts";
 
 /** From hearing to our claim: news of an election takes less. */
@@ -19,7 +20,7 @@ export interface HeardHolder {
 }
 
 export class HeardHolders {
-  readonly #heard = new Map<Address, { readonly node: string; readonly dueMs: number }>();
+  readonly #heard = new DueMap<Address, { readonly node: string; readonly dueMs: number }>(({ dueMs }) => dueMs);
 
   /** Whether a claim is due because of it. `freshness`: of our view; 0 where it does not tell which of two views is the newer one. */
   hear(address: Address, node: string, freshness: number, nowMs: number): boolean {
@@ -35,18 +36,15 @@ export class HeardHolders {
   /** What is still led, and from whom it is to be claimed now. */
   takeDue(nowMs: number): readonly HeardHolder[] {
     const due: HeardHolder[] = [];
-    for (const [address, { node, dueMs }] of this.#heard) {
-      if (dueMs > nowMs) continue;
-      this.#heard.delete(address);
+    this.#heard.advance(nowMs, ({ node }, address) => {
       if (address.isArmed) due.push({ address, node });
-    }
+      return undefined;
+    });
     return due;
   }
 
   nextDeadlineMs(): number | undefined {
-    let nextMs: number | undefined;
-    for (const { dueMs } of this.#heard.values()) if (nextMs === undefined || dueMs < nextMs) nextMs = dueMs;
-    return nextMs;
+    return this.#heard.nextDeadlineMs();
   }
 }
 

@@ -145,6 +145,8 @@ export class Orphans {
 
   /** A member has answered a ping: what it does not say now, it does not say though it hears us. */
   proved(node: string, nowMs: number): void {
+    // Acks come all the time, and are asked for by who watches alone.
+    if (this.#watches.size === 0) return this.#provenMs.clear();
     this.#provenMs.set(node, nowMs);
     for (const [name, atMs] of this.#provenMs) if (nowMs - atMs > PROVEN_MS) this.#provenMs.delete(name);
   }

@@ -1,4 +1,5 @@
 /** Several messages in one: 07, their count in a byte, their lengths of two bytes each, then the messages (memberlist v0.5.1 util.go:178-254). Pure. */
+import { u16At } from "../base/bytes.ts";
 import { ArpeggioError } from "../base/errors.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { TYPE } from "./wire-records.ts";
@@ -28,7 +29,7 @@ export function decodeCompound(bytes: Uint8Array): {
   let start = 2 + 2 * count;
   if (bytes.length < start) return { parts, isTruncated: true };
   for (let index = 0; index < count; index++) {
-    const length = ((bytes[2 + 2 * index] ?? 0) << 8) | (bytes[3 + 2 * index] ?? 0);
+    const length = u16At(bytes, 2 + 2 * index);
     if (length > bytes.length - start) return { parts, isTruncated: true };
     parts.push(bytes.subarray(start, start + length));
     start += length;

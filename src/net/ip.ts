@@ -1,5 +1,7 @@
 /** IP addresses as branded canonical text: dotted quads, and RFC 5952 for IPv6. Pure. */
+
 import { isIPv4, isIPv6 } from "node:net";
+import { u16At } from "../base/bytes.ts";
 
 export type Ip = string & { readonly brand: unique symbol };
 export type Family = 4 | 6;
@@ -136,7 +138,7 @@ function formatIpv6(bytes: Uint8Array, offset: number): Ip {
 }
 
 function groupAt(bytes: Uint8Array, offset: number, group: number): number {
-  return ((bytes[offset + 2 * group] ?? 0) << 8) | (bytes[offset + 2 * group + 1] ?? 0);
+  return u16At(bytes, offset + 2 * group);
 }
 
 function bytesOfIpv4(ip: Ip): Uint8Array {

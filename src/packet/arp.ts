@@ -1,4 +1,5 @@
 /** ARP for IPv4 over Ethernet (RFC 826), probes and announcements (RFC 5227). Pure: bytes in, values out. */
+import { u16At } from "../base/bytes.ts";
 import { type Decoded, decoded, dropped } from "../base/decoded.ts";
 import { type Ip, ipBytes, ipv4At } from "../net/ip.ts";
 import { BROADCAST_MAC, type Mac, macAt, writeMac, ZERO_MAC } from "../net/mac.ts";
@@ -52,7 +53,7 @@ export function arpDropOf(bytes: Uint8Array, offset: number): ArpDrop | undefine
 
 /** Operation code of the packet at `offset`; the caller has checked it by `arpDropOf`. */
 export function arpOperationAt(bytes: Uint8Array, offset: number): number {
-  return ((bytes[offset + ARP_OPERATION_OFFSET] ?? 0) << 8) | (bytes[offset + ARP_OPERATION_OFFSET + 1] ?? 0);
+  return u16At(bytes, offset + ARP_OPERATION_OFFSET);
 }
 
 /** Reads an Ethernet payload; bytes after the packet are padding. */

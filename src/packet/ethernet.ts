@@ -1,4 +1,5 @@
 /** Ethernet II frames with at most one 802.1Q tag (IEEE 802.3 §3, 802.1Q §9.6). Pure: bytes in, values out. */
+import { u16At } from "../base/bytes.ts";
 import { type Decoded, decoded, dropped } from "../base/decoded.ts";
 import { type Mac, macAt, writeMac } from "../net/mac.ts";
 
@@ -80,10 +81,6 @@ export function payloadOffsetOf(frame: Uint8Array, etherType: number): number {
 
 function vlanOf(tagControl: number): VlanTag {
   return { id: vlanIdOf(tagControl), priority: tagControl >>> 13, isDropEligible: (tagControl & 0x1000) !== 0 };
-}
-
-function u16At(bytes: Uint8Array, offset: number): number {
-  return ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0);
 }
 
 function writeU16(bytes: Uint8Array, offset: number, value: number): void {

@@ -1,4 +1,5 @@
 /** The fixed IPv6 header (RFC 8200 §3). Pure: bytes in, values out. */
+import { u16At } from "../base/bytes.ts";
 import { type Decoded, decoded, dropped } from "../base/decoded.ts";
 import { IPV6_BYTES, type Ip, ipBytes, ipv6At } from "../net/ip.ts";
 
@@ -33,7 +34,7 @@ export function ipv6DropOf(bytes: Uint8Array, offset: number): Ipv6Drop | undefi
 
 /** Length that the header at `offset` says, in bytes. */
 export function ipv6PayloadBytesAt(bytes: Uint8Array, offset: number): number {
-  return ((bytes[offset + 4] ?? 0) << 8) | (bytes[offset + 5] ?? 0);
+  return u16At(bytes, offset + 4);
 }
 
 /** Reads an Ethernet payload; bytes after the packet are padding. */

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { withNode, withOnlyNode } from "./cluster.ts";
 import { isUnsolicited } from "./frames.ts";
 import type { Machine } from "./machine.ts";
-import { leaderOf, settledWorld, stickyAddress } from "./settled-world.ts";
+import { leaderOf, ledAddress, settledWorld } from "./settled-world.ts";
 import { speakerTenant } from "./speaker-tenant.ts";
 import { isUserMessage } from "./user-messages.ts";
 import { World } from "./world.ts";
@@ -40,12 +40,7 @@ describe("simulation: stories of contests", () => {
 
   it("a leader that lost to a fresher view does not come back when the winner cannot say any more how fresh its view is", () => {
     // Unknown compared as not comparable, and the better hash won after all: there and back within a second.
-    const { world, heard } = settledWorld(3, 1);
-    const [ip] = world.addresses;
-    if (ip === undefined) throw new Error("no address");
-    const old = leaderOf(world, heard, ip);
-    const [other] = world.machines.filter(({ name }) => name !== old.name);
-    if (other === undefined) throw new Error("no other");
+    const { world, heard, ip, other } = ledAddress();
     world.change(
       "only one node may lead",
       (snapshot) => withOnlyNode(snapshot, other.name),
@@ -61,7 +56,7 @@ describe("simulation: stories of contests", () => {
 
   it("of two that both hold themselves elected for a sticky address by views that differ for good one answers, and no term follows", () => {
     // Each learned of the other's term and took the address in the next one, as often as records came.
-    const { world, heard, ip, old, other } = stickyAddress();
+    const { world, heard, ip, old, other } = ledAddress({ isSticky: true });
     const termOf = (machine: Machine): number => machine.tenant?.view().holders.get(ip)?.[0]?.term ?? 0;
     let bursts = 0;
     world.witnesses.push({ sent: (_atMs, _machine, _card, frame) => void (bursts += Number(isUnsolicited(frame))) });
@@ -79,7 +74,7 @@ describe("simulation: stories of contests", () => {
 
   it("a sticky address goes where the newer objects want it, and comes not back to who has not read them yet", () => {
     // The claim said how new the objects before were; and the loser took the address back in the term after the winner's.
-    const { world, other } = stickyAddress();
+    const { world, other } = ledAddress({ isSticky: true });
     world.change(
       "only one node may lead",
       (snapshot) => withOnlyNode(snapshot, other.name),
@@ -122,10 +117,7 @@ describe("simulation: stories of contests", () => {
 
   it("an address that newer objects moved does not go back while it is handed on to a node that has not read them", () => {
     // Asked by the one before, which waits for its word, the one that handed it on said that the address was free.
-    const { world, heard } = settledWorld(3, 1);
-    const [ip] = world.addresses;
-    if (ip === undefined) throw new Error("no address");
-    const old = leaderOf(world, heard, ip);
+    const { world, heard, ip, old } = ledAddress();
     const [, next, last] = (old.tenant?.view().decisions[0]?.candidates ?? []).map((name) => world.machine(name));
     if (next === undefined || last === undefined) throw new Error("no others");
     const onlyNodes = (...names: readonly string[]): void =>

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { EXCLUDE_LABEL, withLabel, withNode, withOnlyNode } from "./cluster.ts";
 import { requestFrame } from "./frames.ts";
 import type { Machine } from "./machine.ts";
-import { leaderOf, rankedAddress, settledWorld } from "./settled-world.ts";
+import { leaderOf, ledAddress, rankedAddress, settledWorld } from "./settled-world.ts";
 
 describe("simulation: stories", () => {
   it("a leader that stood still for nine seconds comes back behind, and one node answers within half a second", () => {
@@ -123,12 +123,7 @@ describe("simulation: stories", () => {
 
   it("an address whose leader counts itself alone, and then not even itself, is taken by the next in rank", () => {
     // Those whom it did not count any more were not told that it leads no longer; nobody answered for ever.
-    const { world, heard } = settledWorld(3, 1);
-    const [ip] = world.addresses;
-    if (ip === undefined) throw new Error("no address");
-    const old = leaderOf(world, heard, ip);
-    const [other] = world.machines.filter(({ name }) => name !== old.name);
-    if (other === undefined) throw new Error("no other");
+    const { world, heard, ip, old, other } = ledAddress();
     world.edit(old, (snapshot) => withOnlyNode(snapshot, old.name));
     world.run(30_000);
     expect(heard.get(ip)).to.deep.equal([old.name]);

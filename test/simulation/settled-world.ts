@@ -56,13 +56,13 @@ export function rankedAddress(nodes: number, kind: { readonly isStrict?: true } 
   return { world, first, second, third, answered };
 }
 
-/** One sticky address of three nodes: its leader, and another node. */
-export function stickyAddress() {
-  const { world, heard } = settledWorld(3, 1, { isSticky: true });
+/** One address of three nodes: its leader, and another node. */
+export function ledAddress(kind: { readonly isSticky?: boolean } = {}) {
+  const { world, heard, overlapsMs } = settledWorld(3, 1, kind);
   const [ip] = world.addresses;
   if (ip === undefined) throw new Error("no address");
   const old = leaderOf(world, heard, ip);
   const [other] = world.machines.filter(({ name }) => name !== old.name);
   if (other === undefined) throw new Error("no other");
-  return { world, heard, ip, old, other };
+  return { world, heard, overlapsMs, ip, old, other };
 }

@@ -51,6 +51,32 @@ function loseLink(world: World, machine: Machine, fromMs: number, untilMs: numbe
   world.at(untilMs, () => set(true));
 }
 
+type Span = readonly [leastMs: number, mostMs: number];
+
+/** Down for some time, again and again for forty minutes; gives when it is up for good. */
+function againAndAgain(
+  random: Random,
+  fromMs: number,
+  spans: { readonly down: Span; readonly up: Span },
+  fail: (atMs: number, untilMs: number) => void,
+): number {
+  let [atMs, healedMs] = [fromMs, fromMs];
+  while (atMs < fromMs + LASTS_MS) {
+    healedMs = atMs + between(random, ...spans.down);
+    fail(atMs, healedMs);
+    atMs = healedMs + between(random, ...spans.up);
+  }
+  return healedMs;
+}
+
+/** Down, up, and down once more. */
+function twice(random: Random, fromMs: number, spans: { readonly down: Span; readonly up: Span }) {
+  const backMs = fromMs + between(random, ...spans.down);
+  const againMs = backMs + between(random, ...spans.up);
+  const healedMs = againMs + between(random, ...spans.down);
+  return { backMs, againMs, healedMs };
+}
+
 export const TROUBLES = {
   crashLoop: {
     name: "a speaker that crashes 20 s to 4 min after each start",
@@ -58,15 +84,13 @@ export const TROUBLES = {
     per: "hour",
     plan: (world, random, fromMs, leaders) => {
       const concerned = leaders.slice(0, 1);
-      let [atMs, healedMs] = [fromMs, fromMs];
-      while (atMs < fromMs + LASTS_MS) {
-        healedMs = atMs + between(random, 1_000, 5_000);
+      const spans = { down: [1_000, 5_000], up: [20_000, 240_000] } as const;
+      const healedMs = againAndAgain(random, fromMs, spans, (atMs, untilMs) => {
         for (const machine of concerned) {
           endAt(world, machine, atMs, false);
-          startAt(world, machine, healedMs);
+          startAt(world, machine, untilMs);
         }
-        atMs = healedMs + between(random, 20_000, 240_000);
-      }
+      });
       return { concerned, healedMs };
     },
   },
@@ -76,9 +100,8 @@ export const TROUBLES = {
     per: "time",
     plan: (world, random, fromMs, leaders) => {
       const concerned = leaders.slice(0, 1);
-      const backMs = fromMs + between(random, 1_000, 5_000);
-      const againMs = backMs + between(random, 2_000, 20_000);
-      const healedMs = againMs + between(random, 1_000, 5_000);
+      const spans = { down: [1_000, 5_000], up: [2_000, 20_000] } as const;
+      const { backMs, againMs, healedMs } = twice(random, fromMs, spans);
       for (const machine of concerned) {
         endAt(world, machine, fromMs, false);
         startAt(world, machine, backMs);
@@ -94,12 +117,10 @@ export const TROUBLES = {
     per: "hour",
     plan: (world, random, fromMs, leaders) => {
       const concerned = leaders.slice(0, 1);
-      let [atMs, healedMs] = [fromMs, fromMs];
-      while (atMs < fromMs + LASTS_MS) {
-        healedMs = atMs + between(random, 50, 400);
-        for (const machine of concerned) loseLink(world, machine, atMs, healedMs);
-        atMs = healedMs + between(random, 1_000, 240_000);
-      }
+      const spans = { down: [50, 400], up: [1_000, 240_000] } as const;
+      const healedMs = againAndAgain(random, fromMs, spans, (atMs, untilMs) => {
+        for (const machine of concerned) loseLink(world, machine, atMs, untilMs);
+      });
       return { concerned, healedMs };
     },
   },
@@ -109,9 +130,8 @@ export const TROUBLES = {
     per: "time",
     plan: (world, random, fromMs, leaders) => {
       const concerned = leaders.slice(0, 1);
-      const backMs = fromMs + between(random, 50, 400);
-      const againMs = backMs + between(random, 1_000, 20_000);
-      const healedMs = againMs + between(random, 50, 400);
+      const spans = { down: [50, 400], up: [1_000, 20_000] } as const;
+      const { backMs, againMs, healedMs } = twice(random, fromMs, spans);
       for (const machine of concerned) {
         loseLink(world, machine, fromMs, backMs);
         loseLink(world, machine, againMs, healedMs);

@@ -60,10 +60,8 @@ describe("LeaderWatch", () => {
     const watch = new LeaderWatch(
       "n1",
       {
-        node: {
-          links: () => [{ link: LINK, isUsable: true, isReturning: false }],
-          standing: initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] }),
-        },
+        links: () => [{ link: LINK, isUsable: true, isReturning: false }],
+        standing: initialStanding({ name: "n1", ignoresCordon: false, ignoresExcludeLabel: false, troubles: [] }),
       },
       {
         present: () => [{ member: { ...member, state: "alive", incarnation: 1, meta: new Uint8Array() }, word: WORD }],

@@ -39,7 +39,7 @@ function scene(failing: Set<number>) {
     reportsServices: false,
   };
   const node = new OwnNode(settings, 0);
-  return { asked, node, links: new OwnLinks({ node }, packets) };
+  return { asked, node, links: new OwnLinks(node, packets) };
 }
 
 const usable = (links: OwnLinks, nowMs: number) =>
