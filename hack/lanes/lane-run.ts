@@ -12,11 +12,15 @@ export interface Counts {
 
 export interface LaneEnd {
   readonly counts: Counts;
+  /** Mocha's list of them, each with its error; empty when no test failed. */
+  readonly failures: string;
   /** Why it counts as failed although no test says so. */
   readonly trouble?: string;
 }
 
 const CLOSING_LINE = /(?:^|\n)(\d+) passed, (\d+) failed, (\d+) skipped\n$/;
+/** What mocha's spec reporter writes at the end, before ours writes anything more. */
+const FAILURES = /\n {2}\d+ failing\n(.*?)(?=\n {2}slowest files\n|$)/s;
 /** As `timeout` reads it: whatever it says meanwhile, no lane takes so long. */
 const LIMIT = "2h";
 const LOOK_MS = 1_000;
@@ -98,8 +102,9 @@ export function judge(output: string, end: number | NodeJS.Signals | "silence"):
   const found = CLOSING_LINE.exec(output);
   const [passed = 0, failed = 0, skipped = 0] = found?.slice(1).map(Number) ?? [];
   const trouble = troubleOf(end, failed, found !== null);
-  if (trouble === undefined) return { counts: { passed, failed, skipped } };
-  return { counts: { passed, failed: failed + 1, skipped }, trouble };
+  const failures = failed === 0 ? "" : (FAILURES.exec(output)?.[1] ?? "");
+  if (trouble === undefined) return { counts: { passed, failed, skipped }, failures };
+  return { counts: { passed, failed: failed + 1, skipped }, failures, trouble };
 }
 
 function troubleOf(

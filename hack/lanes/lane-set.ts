@@ -1,6 +1,7 @@
 /**
  * Lanes at the same time, read one after the other: what the first writes is shown while it runs, what another writes when those before
- * it have ended. A lane that fails meanwhile says so in a line. The very last line counts all: `N passed, N failed, N skipped`.
+ * it have ended. A lane that fails meanwhile says so in a line. At the end stands again what failed, for who is shown no more than that;
+ * the very last line counts all: `N passed, N failed, N skipped`.
  */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -53,6 +54,9 @@ export class LaneSet {
     }
     for (const track of this.#tracks) await this.#show(track);
     const { write } = this.#options;
+    for (const { lane, end } of this.#tracks) {
+      if (end !== undefined && end.failures !== "") write(`\n=== failed in lane ${lane.name}\n${end.failures}`);
+    }
     write("\n");
     for (const track of this.#tracks) write(sentenceOf(track));
     const { passed, failed, skipped } = this.#tracks.map(({ end }) => end?.counts ?? NONE).reduce(sum, NONE);
@@ -69,7 +73,8 @@ export class LaneSet {
   async #follow(track: Track, before: readonly Promise<unknown>[]): Promise<void> {
     await Promise.all(before);
     if (this.#endedBy !== undefined) {
-      track.end = { counts: { ...NONE, failed: 1 }, trouble: `did not begin because of ${this.#endedBy}`, tookMs: 0 };
+      const trouble = `did not begin because of ${this.#endedBy}`;
+      track.end = { counts: { ...NONE, failed: 1 }, failures: "", trouble, tookMs: 0 };
       return;
     }
     const { argvOf, silenceLimitMs, write } = this.#options;

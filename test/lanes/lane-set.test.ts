@@ -30,6 +30,17 @@ describe("LaneSet", () => {
     expect(text).to.match(/\n7 passed, 2 failed, 1 skipped\n$/);
   });
 
+  it("says at the end again what failed, after all that passed elsewhere", async () => {
+    const list = "1) a promise\\n       is kept:\\n     AssertionError: expected 2 to equal 1";
+    const failing = `printf '\\n  1 passing (1s)\\n  1 failing\\n\\n  ${list}\\n\\n  slowest files\\n 1.0 s  a.ts\\n'; echo 1 passed, 1 failed, 0 skipped; exit 1`;
+    const { text } = await run({ failing, slow: `sleep 0.3; ${GOOD}` });
+    const again = text.slice(text.indexOf("as it should be"));
+    expect(again).to.match(
+      /\n=== failed in lane failing\n\n {2}1\) a promise\n {7}is kept:\n {5}AssertionError: expected 2 to/,
+    );
+    expect(again).to.not.include("a.ts");
+  });
+
   for (const { name, script, says } of [
     { name: "crashes", script: "echo alive; kill -SEGV $$", says: "was ended by SIGSEGV" },
     { name: "ends too soon", script: "echo alive; exit 0", says: "ended with exit code 0 before its tests did" },
