@@ -211,11 +211,13 @@ export class ControllerScene {
     return (status as Status | undefined)?.conditions?.find(({ type }) => type === "arpeggio.dev/Allocated");
   }
 
-  /** Of a Service, in order, as `reason: message`. */
+  /** What the controller says of a Service, in order, as `reason: message`. */
   async events(name: string, namespace = "default"): Promise<readonly string[]> {
     const path = `/api/v1/namespaces/${namespace}/events`;
     const list = (await this.ask({ method: "GET", path })) as { readonly items: readonly EventObject[] };
-    const own = list.items.filter(({ involvedObject }) => involvedObject.name === name);
+    const own = list.items.filter(
+      ({ involvedObject, source }) => involvedObject.name === name && source.component === "metallb-controller",
+    );
     return own.map(({ reason, message }) => `${reason}: ${message}`);
   }
 
@@ -268,6 +270,7 @@ interface EventObject {
   readonly reason: string;
   readonly message: string;
   readonly involvedObject: { readonly name: string };
+  readonly source: { readonly component?: string };
 }
 
 interface Status {
