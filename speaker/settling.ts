@@ -4,11 +4,14 @@
  */
 import type { Ip } from "../src/net/ip.ts";
 
-/** What is decided in one turn, in the unit of `Election`: some milliseconds with all that follows from it. */
-const TURN_BUDGET = 1_000;
+/**
+ * What is decided in one turn, in the unit of `Election`: two to three milliseconds with all that follows from it. What else falls into a
+ * turn must fit beside it into ten: collections of young objects, and interrupts or a hypervisor, which were seen to take up to eight.
+ */
+const TURN_BUDGET = 300;
 /**
  * Code that has seldom run takes several times as long: a turn decides so much, or this share of all that was decided before it, if that
- * is more. Among 10,000 addresses the first decision takes 45 turns, and the one after it is cold, too.
+ * is more. Among 10,000 addresses the one after the first decision is cold, too.
  */
 const FIRST_BUDGET = 200;
 const SHARE_OF_BEFORE = 1 / 32;

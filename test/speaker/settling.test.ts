@@ -37,8 +37,8 @@ describe("Settling", () => {
     while (isWaiting()) turn();
     expect(budgets[0]).to.equal(200);
     expect(budgets.slice(1).every((budget, index) => budget >= (budgets[index] ?? 0))).to.equal(true);
-    expect(budgets.findIndex((budget) => budget === 1_000)).to.be.within(75, 95);
-    expect(Math.max(...budgets)).to.equal(1_000);
+    expect(budgets.findIndex((budget) => budget === 300)).to.be.within(40, 50);
+    expect(Math.max(...budgets)).to.equal(300);
   });
 
   it("never decides more in a turn than it was told", () => {
