@@ -16,7 +16,14 @@ import { isRunning } from "../inside.ts";
 import type { KubeDeed, KubeDrill } from "./drill.ts";
 import { LOCAL, WEB } from "./objects.ts";
 import { type KubeScene, watchFor } from "./scene.ts";
-import { cutApiConnections, killSpeaker, openFiles, readWatches, residentBytes } from "./speakers.ts";
+import {
+  collectedHeapBytes,
+  cutApiConnections,
+  killSpeaker,
+  openFiles,
+  readWatches,
+  residentBytes,
+} from "./speakers.ts";
 
 const AFTERWARDS_MS = 1_500;
 const CUTS = 60;
@@ -86,7 +93,11 @@ export async function cutWatches(scene: KubeScene, cuts: number): Promise<KubeDe
       relists: after.relists - before.relists,
       reconnects: after.reconnects - before.reconnects,
       openFilesMore: after.openFiles - before.openFiles,
-      residentMegabytesMore: Math.round((after.residentBytes - before.residentBytes) / 1e6),
+      residentMegabytes: megabytes(after.residentBytes),
+      residentMegabytesMore: megabytes(after.residentBytes - before.residentBytes),
+      // What is resident rises until V8 collects old objects for the first time; whether anything stays is seen here.
+      collectedHeapMegabytes: megabytes(after.collectedHeapBytes),
+      collectedHeapMegabytesMore: megabytes(after.collectedHeapBytes - before.collectedHeapBytes),
     },
   };
 }
@@ -97,14 +108,21 @@ async function readTotals({ cluster, nodes }: KubeScene): Promise<{
   readonly reconnects: number;
   readonly openFiles: number;
   readonly residentBytes: number;
+  readonly collectedHeapBytes: number;
 }> {
   const watches = await readWatches(nodes);
+  const resident = sum(nodes.map((node) => residentBytes(cluster, node)));
   return {
     relists: sum(watches.map(({ relists }) => relists)),
     reconnects: sum(watches.map(({ reconnects }) => reconnects)),
     openFiles: sum(nodes.map((node) => openFiles(cluster, node))),
-    residentBytes: sum(nodes.map((node) => residentBytes(cluster, node))),
+    residentBytes: resident,
+    collectedHeapBytes: sum(await Promise.all(nodes.map((node) => collectedHeapBytes(cluster, node)))),
   };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1e5) / 10;
 }
 
 function sum(values: readonly number[]): number {

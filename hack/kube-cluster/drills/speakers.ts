@@ -1,8 +1,9 @@
 /** The speakers as a drill sees them: their /status, and the pods they run in. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StatusDocument } from "../../../api/status.ts";
 import type { Ip } from "../../../src/net/ip.ts";
+import { collectedHeaps, residentBytesOf } from "../../netlab/heap.ts";
 import { inNamespace, runCommand } from "../../netlab/run-command.ts";
 import { commonLeader, findDisagreements } from "../../netlab/status.ts";
 import { type Host, SPEAKER_HTTP_PORT } from "../../netlab/topology.ts";
@@ -113,8 +114,13 @@ export function openFiles(cluster: Cluster, node: Host): number {
 
 /** Memory of the node's speaker. */
 export function residentBytes(cluster: Cluster, node: Host): number {
-  const status = readFileSync(`/proc/${speakerProcess(cluster, node)}/status`, "utf8");
-  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+  return residentBytesOf(speakerProcess(cluster, node));
+}
+
+/** What the threads of the node's speaker hold when all garbage is collected: heaps, and array buffers beside them. */
+export async function collectedHeapBytes(cluster: Cluster, node: Host): Promise<number> {
+  const heaps = await collectedHeaps(node.namespace, speakerProcess(cluster, node));
+  return heaps.reduce((sum, { usedBytes, bufferBytes }) => sum + usedBytes + bufferBytes, 0);
 }
 
 /** Ids on the machine; more than one is not as it should be. */
