@@ -40,6 +40,7 @@ const POOL = "198.18.0.0/16";
 const AT_ONCE = 16;
 const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 200;
+const ANSWER_POLL_MS = 100;
 
 export class LargeCluster {
   readonly api: ApiServer;
@@ -170,10 +171,27 @@ export class LargeCluster {
     await waitUntilGone(join(this.#folder, node.name), "speaker", START_TIMEOUT_MS);
   }
 
+  /** Every connection of the node's speaker to the API server ends with a reset. */
+  async cutApiConnections(node: Host): Promise<void> {
+    const [control] = this.topology.others;
+    const server = `${control?.ipv4}:${API_PORT}`;
+    await runCommand(inNamespace(node.namespace, ["ss", "-K", "state", "connected", "dst", server]));
+  }
+
   /** HTTP on the node's loopback; the body. */
-  read(node: Host, port: number, path: string): Promise<string> {
+  read(node: Host, port: number, path: string, accept = "*/*"): Promise<string> {
     const url = `http://127.0.0.1:${port}${path}`;
-    return runCommand(inNamespace(node.namespace, ["curl", "--silent", "--show-error", "--fail", url]));
+    const options = ["--silent", "--show-error", "--fail", "--header", `Accept: ${accept}`];
+    return runCommand(inNamespace(node.namespace, ["curl", ...options, url]));
+  }
+
+  /** Until HTTP on the node's loopback answers that well. */
+  async untilAnswers(node: Host, port: number, path: string): Promise<void> {
+    const deadlineMs = performance.now() + START_TIMEOUT_MS;
+    while ((await this.read(node, port, path).catch(() => "")) === "") {
+      if (performance.now() > deadlineMs) throw new Error(`${path} of ${node.name} does not answer well`);
+      await sleep(ANSWER_POLL_MS);
+    }
   }
 
   async close(): Promise<void> {

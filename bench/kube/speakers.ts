@@ -12,8 +12,6 @@ import { forEach, LargeCluster } from "./large-cluster.ts";
 
 const HTTP_PORT = 17_472;
 const METRICS_PORT = 9_121;
-const READY_TIMEOUT_MS = 120_000;
-const POLL_MS = 100;
 /** The wire thread is loaded after the listener that answers for health. */
 const LOADED_MS = 200;
 /** What follows from a deed may come late. */
@@ -104,13 +102,7 @@ const cluster = await LargeCluster.start(services);
 try {
   const [measured, , last] = cluster.topology.nodes;
   if (measured === undefined || last === undefined) throw new Error("three nodes");
-  const answers = async (path: string): Promise<void> => {
-    const deadlineMs = performance.now() + READY_TIMEOUT_MS;
-    while ((await cluster.read(measured, HTTP_PORT, path).catch(() => "")) === "") {
-      if (performance.now() > deadlineMs) throw new Error(`${path} does not answer well`);
-      await sleep(POLL_MS);
-    }
-  };
+  const answers = (path: string): Promise<void> => cluster.untilAnswers(measured, HTTP_PORT, path);
   // While programs are loaded nothing is there that could be blocked.
   await phase("start: programs are loaded, all three", async () => {
     for (const node of cluster.topology.nodes) cluster.startSpeaker(node, node === measured ? turnsFile : undefined);

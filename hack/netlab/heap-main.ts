@@ -8,7 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ThreadHeap } from "./heap.ts";
 
 const INSPECTOR = "http://127.0.0.1:9229/json/list";
-const TIMEOUT_MS = 10_000;
+/** Full collections of large heaps on a busy machine. */
+const TIMEOUT_MS = 60_000;
 const POLL_MS = 20;
 
 interface Answer {
@@ -59,7 +60,7 @@ async function inspectorUrl(): Promise<string> {
 
 const [, , pid, threads] = process.argv;
 const limit = setTimeout(() => {
-  throw new Error(`process ${pid} does not tell of ${threads} threads within ${TIMEOUT_MS / 1_000} s`);
+  throw new Error(`process ${pid} has not told of ${threads} threads within ${TIMEOUT_MS / 1_000} s`);
 }, TIMEOUT_MS);
 process.kill(Number(pid), "SIGUSR1");
 const socket = new WebSocket(await inspectorUrl());
