@@ -16,10 +16,8 @@ const RECEIVE_QUEUE_FRAMES = 256;
 /** A kernel filter holds about this many exact addresses; beyond them it goes by prefix. */
 const EXACT_ADDRESSES = 1_000;
 
-interface LinkFilter {
-  readonly addresses: ReadonlySet<Ip>;
-  readonly prefixes: readonly Prefix[];
-}
+/** Whether a kernel filter lets in what concerns this address. */
+type LinkFilter = (ip: Ip) => boolean;
 
 interface QueuedFrame {
   readonly linkIndex: number;
@@ -101,7 +99,9 @@ export class ProcessPackets implements PacketPort, GroupPort {
 
   setFilter(linkIndex: number, wanted: AddressSet, prefixes: readonly Prefix[]): void {
     const addresses = [...wanted];
-    this.#filters.set(linkIndex, { addresses: new Set(addresses), prefixes });
+    const exact = new Set(addresses);
+    const isWithin: LinkFilter = (ip) => prefixes.some((prefix) => prefixHolds(prefix, ip));
+    this.#filters.set(linkIndex, exact.size <= EXACT_ADDRESSES ? (ip) => exact.has(ip) : isWithin);
     const card = this.#cardOf(linkIndex);
     if (card !== undefined) this.#watch.filtered(card, addresses);
   }
@@ -162,7 +162,11 @@ export class ProcessPackets implements PacketPort, GroupPort {
 
   /** A frame came in on a card of this machine. */
   offer(card: NetworkCard, frame: Uint8Array): void {
-    if (!this.#passesFilter(card, frame) || this.#queue.length >= RECEIVE_QUEUE_FRAMES) return;
+    if (this.#passesFilter(card, frame)) this.#queueFrame(card, frame);
+  }
+
+  #queueFrame(card: NetworkCard, frame: Uint8Array): void {
+    if (this.#queue.length >= RECEIVE_QUEUE_FRAMES) return;
     const family = frame[12] === 0x08 ? 4 : 6;
     this.#queue.push({ linkIndex: card.index, family, frame });
     this.#loop.post(() => this.drainAll());
@@ -172,9 +176,11 @@ export class ProcessPackets implements PacketPort, GroupPort {
   ask(card: NetworkCard, frame: Uint8Array): readonly Uint8Array[] {
     const { source, destination } = macsOf(frame);
     if (this.#loop.isStanding || this.#loop.isOver || !card.accepts(destination)) return [];
+    // Most machines answer nothing: the kernel's filter is asked before anything is made ready.
+    if (!this.#passesFilter(card, frame)) return [];
     const frames: Uint8Array[] = [];
     this.#capture = { mac: source, frames };
-    this.offer(card, frame);
+    this.#queueFrame(card, frame);
     this.#capture = undefined;
     return frames;
   }
@@ -201,10 +207,9 @@ export class ProcessPackets implements PacketPort, GroupPort {
     const filter = this.#filters.get(card.index);
     const read = readFrame(frame);
     if (filter === undefined || read === undefined) return false;
+    if (filter(read.targetIp)) return true;
     const isArp = read.form === "arp-request" || read.form === "arp-reply";
-    const concerned = isArp ? [read.targetIp, read.senderIp] : [read.targetIp];
-    if (filter.addresses.size <= EXACT_ADDRESSES) return concerned.some((ip) => filter.addresses.has(ip));
-    return concerned.some((ip) => filter.prefixes.some((prefix) => prefixHolds(prefix, ip)));
+    return isArp && filter(read.senderIp);
   }
 
   #cardOf(linkIndex: number): NetworkCard | undefined {
