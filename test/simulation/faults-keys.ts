@@ -11,18 +11,22 @@ export const WORLD_KEYS: readonly [Uint8Array, ...Uint8Array[]] = [
 export const FIRST_KEYS: KeyFiles = { current: WORLD_KEYS[0] };
 /** Kubelets bring a changed Secret to every node within this. */
 const LONGEST_LAG_MS = 60_000;
+/** The exchange begins within this. */
+const LONGEST_WAIT_MS = 20_000;
 
 export const keyRotationFault: Fault = {
   name: "F17 key rotation",
   inject: (context) => {
     const { world, random, findings } = context;
+    const pace = world.plan.keyPace ?? 1;
     const [old] = WORLD_KEYS;
     const current = WORLD_KEYS[1 + random.below(WORLD_KEYS.length - 1)] ?? old;
     // Whoever exchanges a key may or may not keep the one before it in its file.
     const files: KeyFiles = random.below(2) === 0 ? { current, previous: old } : { current };
-    const beginMs = instant({ ...context, untilMs: Math.min(context.untilMs, context.fromMs + 20_000) });
+    const latestMs = Math.min(context.untilMs, context.fromMs + LONGEST_WAIT_MS / pace);
+    const beginMs = instant({ ...context, untilMs: latestMs });
     for (const machine of world.machines) {
-      world.at(beginMs + random.float() * LONGEST_LAG_MS, () => {
+      world.at(beginMs + (random.float() * LONGEST_LAG_MS) / pace, () => {
         findings.count(
           files.previous === undefined ? "fault key exchanged" : "fault key exchanged, with the one before",
         );

@@ -1,13 +1,6 @@
 /** The real speaker as a tenant of a machine, composed as the wire thread composes it. */
-import { type LastRun, troublesAtStart } from "../../speaker/run-record.ts";
 import { Speaker } from "../../speaker/speaker.ts";
-import {
-  type PastTrouble,
-  pastTroublesOf,
-  type SpeakerNote,
-  type SpeakerPorts,
-  type SpeakerSettings,
-} from "../../speaker/speaker-ports.ts";
+import type { SpeakerNote, SpeakerPorts, SpeakerSettings } from "../../speaker/speaker-ports.ts";
 import { saidOf } from "../../speaker/status-view.ts";
 import { hexOf } from "../../src/base/bytes.ts";
 import { type Random, SeededRandom, shuffled } from "../../src/base/random.ts";
@@ -16,7 +9,6 @@ import type { Derived } from "../../src/desired/group.ts";
 import type { ClusterSnapshot } from "../../src/desired/snapshot.ts";
 import { diffSnapshots, SnapshotReceiver } from "../../src/desired/snapshot-difference.ts";
 import { compareText } from "../../src/desired/text-order.ts";
-import { addTrouble } from "../../src/election/damping.ts";
 import type { Decision } from "../../src/election/decision.ts";
 import type { HoldersByIp } from "../../src/election/holders.ts";
 import { flagsOf } from "../../src/election/standing.ts";
@@ -26,7 +18,9 @@ import { RotatingKeys } from "../../src/gossip/rotating-keys.ts";
 import type { Member } from "../../src/gossip/swim-event.ts";
 import type { Ip } from "../../src/net/ip.ts";
 import { EXCLUDE_LABEL, OUT_OF_SERVICE_TAINT, revisionOf } from "./cluster.ts";
+import { fasterClock } from "./faster-clock.ts";
 import type { Mutant } from "./mutants.ts";
+import { RunMemory } from "./run-memory.ts";
 import type {
   HeldDecision,
   HeldMember,
@@ -52,6 +46,8 @@ const SETTINGS: Omit<SpeakerSettings, "nodeName" | "pastTroubles"> = {
 /** A mutant, or a speaker with other settings or ports, or one that is listened to. */
 export interface Variant extends Pick<Mutant, "settings" | "ports" | "speaker" | "keys"> {
   readonly turnBudget?: number;
+  /** Keys are exchanged so many times as fast as in life. */
+  readonly keyPace?: number | undefined;
   readonly note?: (node: string, note: SpeakerNote) => void;
 }
 
@@ -64,7 +60,7 @@ export function speakerTenant(variant?: Variant): StartTenant {
     const budget = variant?.turnBudget === undefined ? {} : { turnBudget: variant.turnBudget };
     const pastTroubles = record.begin(ports.clock.wallMs());
     const settings = { ...SETTINGS, ...budget, nodeName: ports.name, pastTroubles };
-    const keys = ports.keys && new RotatingKeys(ports.keys, ports.clock, () => {});
+    const keys = ports.keys && new RotatingKeys(ports.keys, fasterClock(ports.clock, variant?.keyPace ?? 1), () => {});
     if (keys !== undefined) variant?.keys?.(keys);
     const speakerPorts = portsOf(ports, keys);
     const speaker = new Speaker(
@@ -114,25 +110,6 @@ function tell(note: SpeakerNote, { noted, exited }: TenantPorts): void {
   }
   noted(JSON.stringify(note), []);
   if (note.kind === "left") exited();
-}
-
-/** What `RunRecord` keeps in a file, by the wall clock: that of a process does not outlive it. */
-class RunMemory {
-  #last: LastRun | undefined;
-
-  begin(nowMs: number): readonly PastTrouble[] {
-    const troubles = troublesAtStart(this.#last, nowMs);
-    this.#last = { troubles, hasLeft: false };
-    return pastTroublesOf(troubles, nowMs);
-  }
-
-  hear(note: SpeakerNote, nowMs: number): void {
-    if (this.#last === undefined) return;
-    const { troubles, hasLeft } = this.#last;
-    if (note.kind === "refuted-death")
-      this.#last = { troubles: addTrouble(troubles, { kind: note.kind, atMs: nowMs }), hasLeft };
-    if (note.kind === "left") this.#last = { troubles, hasLeft: true };
-  }
 }
 
 class SpeakerTenant implements Tenant {

@@ -22,8 +22,8 @@ export interface WorldPlan {
   /** Nodes on which MetalLB's speaker runs, and such whose speaker may follow MetalLB's rule at most. */
   readonly metallb: ReadonlySet<string>;
   readonly capped: ReadonlySet<string>;
-  /** Gossip is encrypted. */
-  readonly hasKeys: boolean;
+  /** Gossip is encrypted, and its keys are brought and exchanged so many times as fast as in life. */
+  readonly keyPace: number | undefined;
   /** How often an address is looked at to which something happened lately. */
   readonly closeLookMs: number;
 }
@@ -36,8 +36,8 @@ export interface PlanLimits {
   /** Some Services' addresses are sticky. */
   readonly hasSticky?: boolean;
   readonly isStrict?: true;
-  /** Gossip is encrypted. */
-  readonly hasKeys?: true;
+  /** Gossip is encrypted, and its keys are brought and exchanged so many times as fast as in life. */
+  readonly keyPace?: number;
   /** One or two of the nodes run MetalLB's speaker, or ours that follows its rule. */
   readonly isMixed?: true;
 }
@@ -73,7 +73,7 @@ export function drawPlan(seed: number, random: SeededRandom, limits: PlanLimits)
     segments,
     ratesPpm,
     ...mixed,
-    hasKeys: limits.hasKeys === true,
+    keyPace: limits.keyPace,
     closeLookMs: limits.closeLookMs,
   };
 }
@@ -113,7 +113,7 @@ export function planOf(size: {
     segments: [{ name: "segment0", snoopsMld: false }],
     ratesPpm: nodes.map(() => 0),
     ...UNMIXED,
-    hasKeys: false,
+    keyPace: undefined,
     closeLookMs: size.closeLookMs,
   };
 }

@@ -74,7 +74,7 @@ export class World {
     // Who looks from outside has all keys.
     const ring = new Keyring(WORLD_KEYS[0], WORLD_KEYS.slice(1));
     this.network.onDatagram = (from, to, bytes) => {
-      const plain = plan.hasKeys ? (openPayload(bytes, ring, new Uint8Array(0)) ?? bytes) : bytes;
+      const plain = plan.keyPace !== undefined ? (openPayload(bytes, ring, new Uint8Array(0)) ?? bytes) : bytes;
       for (const witness of this.witnesses.of("datagram")) witness.datagram(this.clock.nowMs(), from, to, plain);
     };
     this.network.onStream = (from, bytes) => {
@@ -86,7 +86,7 @@ export class World {
     for (const machine of this.machines) {
       machine.peers = this.machines.map(({ endpoint }) => endpoint);
       machine.snapshot = plan.snapshot;
-      if (plan.hasKeys) machine.keys = FIRST_KEYS;
+      if (plan.keyPace !== undefined) machine.keys = FIRST_KEYS;
     }
     this.#lookOften();
     this.#useAddresses();
