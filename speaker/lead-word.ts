@@ -27,7 +27,7 @@ export interface LeadNews {
 interface Told {
   /** Those who come next, as they were when it was said last: whoever comes anew among them is told. */
   readonly next: readonly string[];
-  /** And whoever was one of them once, has asked, or has yielded. */
+  /** And whoever was one of them once, has asked, or was claimed from. */
   readonly all: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export class LeadWord {
     if (this.#told.has(ip)) this.#begun.add(ip);
   }
 
-  /** `node` has asked, and is told by our claim, or has yielded to it: it need not come next in our eyes to believe that we lead. */
+  /** `node` was told by our claim, whether it has asked, has yielded or has said nothing: it need not come next in our eyes to believe that we lead. */
   believed(ip: Ip, node: string): void {
     const { next, all } = this.#told.get(ip) ?? { next: [], all: [] };
     if (!all.includes(node)) this.#told.set(ip, { next, all: [...all, node] });

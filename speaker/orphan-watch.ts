@@ -79,6 +79,11 @@ export class OrphanWatch {
     return this.#passChanges().length > 0;
   }
 
+  /** What is led here was claimed from members that came back. They may be silent by that before this node knows them to be alive. */
+  claimedFrom(nodes: Iterable<string>, led: ReadonlySet<Ip>): void {
+    for (const node of nodes) for (const ip of led) this.#word.believed(ip, node);
+  }
+
   /** Addresses that this node has taken and whose leader speaks for them: they are to be handed over before it is heard. */
   hear(from: string, messages: readonly HandoverMessage[], nowMs: number): readonly Ip[] {
     for (const message of messages) {

@@ -287,9 +287,9 @@ export class Speaker {
     this.#takeovers.begin(changes, nowMs);
     this.announcer.handle({ kind: "duty-changes", ...duties }, nowMs);
     // A claim for what is still led here, but is to be given up, would begin a contest.
-    for (const node of this.council.isDeciding ? [] : this.#reunion.takeRivals()) {
-      this.announcer.handle({ kind: "rival", node }, nowMs);
-    }
+    const rivals = this.council.isDeciding ? [] : this.#reunion.takeRivals();
+    for (const node of rivals) this.announcer.handle({ kind: "rival", node }, nowMs);
+    this.orphans.claimedFrom(rivals, this.#answering);
     this.#watch.follow(decisions, nowMs);
     this.#memory.follow(held, this.members.all(), nowMs);
     if (this.orphans.follow(decisions, nowMs)) this.#settling.newsCame();

@@ -69,6 +69,10 @@ export class AddressBook {
     return this.#addresses.get(ip);
   }
 
+  #known(addresses: readonly Ip[]): readonly Address[] {
+    return addresses.flatMap((ip) => this.#addresses.get(ip) ?? []);
+  }
+
   /** Undefined: there is no duty for the address. */
   stateOf(ip: Ip): AddressState | undefined {
     const address = this.#addresses.get(ip);
@@ -130,18 +134,13 @@ export class AddressBook {
 
   /** Winners that do not answer any more silence nobody. */
   resumeUnanswered(nowMs: number): void {
-    for (const ip of this.#handover.takeUnanswered(nowMs)) {
-      const address = this.#addresses.get(ip);
-      if (address !== undefined) this.#resume(address, undefined);
-    }
+    for (const address of this.#known(this.#handover.takeUnanswered(nowMs))) this.#resume(address, undefined);
   }
 
   /** Says once more to a member that came back what is led here. */
   claimTo(node: string, led: readonly Address[]): void {
-    this.#handover.tellAgain(
-      node,
-      led.map(({ duty }) => duty),
-    );
+    const duties = led.map(({ duty }) => duty);
+    this.#handover.tellAgain(node, duties);
   }
 
   /** Claims an armed address from whoever had it, unless that was done since it was won. */
@@ -251,22 +250,20 @@ export class AddressBook {
     if (message.node !== from || from === this.#nodeName) return;
     switch (message.kind) {
       case "claim":
-        return this.#takeClaim(message, isMute, nowMs);
+        return this.#answerClaimant(message, isMute, nowMs, (address) => this.#stand(address, message, nowMs));
       case "yielded":
         return this.#takeYielded(message, nowMs);
       case "lead-question":
         return this.#answerClaimant(message, isMute, nowMs, (address) => this.#answer(address, message, nowMs));
       case "lead":
-        // The rest is for `Orphans`.
-        return message.leads && !isMute ? this.#hearLeader(message, nowMs) : undefined;
+        // To who has claimed nothing it is for `Orphans`.
+        if (!message.leads) return this.#resumeAfter(message, nowMs);
+        return isMute ? undefined : this.#hearLeader(message, nowMs);
     }
   }
 
   #hearLeader({ addresses, node }: LeadAnswer, nowMs: number): void {
-    for (const ip of addresses) {
-      const address = this.#addresses.get(ip);
-      if (address !== undefined) this.#holders.hear(address, node, this.#freshness, nowMs);
-    }
+    for (const address of this.#known(addresses)) this.#holders.hear(address, node, this.#freshness, nowMs);
   }
 
   #answer(address: Address, { node, basis }: LeadQuestion, nowMs: number): Stand {
@@ -283,12 +280,10 @@ export class AddressBook {
     return holdsAgainst(this.#claimant(address, nowMs), asker);
   }
 
-  /** The better claim stands, and whoever handed over is glad of any. A claim is never answered by a frame (DESIGN D9). */
-  #takeClaim(claim: Claim, isMute: boolean, nowMs: number): void {
-    this.#answerClaimant(claim, isMute, nowMs, (address) => this.#stand(address, claim, nowMs));
-  }
-
-  /** What a claim does to the address: whoever does not lead it after this is silent from now on. */
+  /**
+   * What a claim does to the address: the better one stands, and whoever handed over is glad of any; whoever does not lead it after this is
+   * silent from now on. A claim is never answered by a frame (DESIGN D9).
+   */
   #stand(address: Address, claim: Claim, nowMs: number): Stand {
     if (address.phase === "handing-over" && !wasSilencedByUs(address.refused, claim.node, nowMs)) {
       address.refused = undefined;
@@ -318,11 +313,16 @@ export class AddressBook {
     return "yields";
   }
 
-  #takeYielded({ addresses, node }: Yielded, nowMs: number): void {
-    for (const ip of addresses) {
-      if (this.#handover.hearYielded(ip, node)) this.#notes.push({ kind: "yielded-by", ip, node });
-      const address = this.#addresses.get(ip);
-      if (address !== undefined && this.#handover.believesYielded(ip, node, nowMs)) this.#resume(address, node);
+  #takeYielded(yielded: Yielded, nowMs: number): void {
+    const ended = yielded.addresses.filter((ip) => this.#handover.hearYielded(ip, yielded.node));
+    for (const ip of ended) this.#notes.push({ kind: "yielded-by", ip, node: yielded.node });
+    this.#resumeAfter(yielded, nowMs);
+  }
+
+  /** Who has silenced us leads no longer, if it may be believed. */
+  #resumeAfter({ addresses, node }: Yielded | LeadAnswer, nowMs: number): void {
+    for (const address of this.#known(addresses)) {
+      if (this.#handover.believesYielded(address.ip, node, nowMs)) this.#resume(address, node);
     }
   }
 

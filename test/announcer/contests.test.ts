@@ -30,6 +30,17 @@ function leads(node: string, isLeading: boolean): HandoverMessage {
   return { kind: "lead", group: "g", addresses: [VIP], node, leads: isLeading, ...why, freshness: 0 };
 }
 
+describe("a leader that another has silenced", () => {
+  it("asks it soon when it says that it does not lead, and answers again when it says so once more", () => {
+    const rig = leadingRig();
+    say(rig, claim("n2", better));
+    expect(say(rig, leads("n3", false))).to.deep.equal([]);
+    expect(say(rig, leads("n2", false))).to.deep.equal([]);
+    expect(rig.pass(150)).to.include("100: lead-question to n2: 192.0.2.10");
+    expect(say(rig, leads("n2", false))).to.include("armed 192.0.2.10");
+  });
+});
+
 describe("another member that is heard as a holder of what is led here", () => {
   it("gets our claim a little later, once a second and never a frame", () => {
     const rig = leadingRig();

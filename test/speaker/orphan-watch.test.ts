@@ -105,19 +105,20 @@ describe("a leader", () => {
     rig.stop(A, "withdrawn");
     expect(rig.run(5_000)).to.deep.equal(Array.from({ length: 3 }, () => `n2 no ${A} no-local-endpoint n2`));
   });
-  it("says why not to everybody who believes that it leads: who came next once, who has asked, and who has yielded to it", () => {
+  it("says why not to everybody who believes that it leads: who came next once, who has asked, who has yielded to it, and who came back", () => {
     const rig = new Rig();
     rig.decide(decision(["n1", "n2"], [], A));
     rig.lead(A);
     rig.run(100);
     rig.decide(decision(["n1"], [], A));
     rig.run(100);
+    rig.watch.claimedFrom(["n7"], new Set([A]));
     rig.watch.answer("n6", [{ kind: "lead-question", group: "g", addresses: [A], node: "n6" }]);
     rig.watch.hear("n5", [{ kind: "yielded", group: "g", addresses: [A, B], node: "n5" }], 0);
     rig.decide(decision(["n3"], [{ node: "n1", reason: "not-selected" }], A));
     rig.stop(A, "withdrawn");
     expect(new Set(rig.run(5_000))).to.deep.equal(
-      new Set(["n2", "n6", "n5"].map((node) => `${node} no ${A} not-selected n3`)),
+      new Set(["n2", "n7", "n6", "n5"].map((node) => `${node} no ${A} not-selected n3`)),
     );
   });
   it("says so again to who came next once and does so again", () => {
