@@ -33,7 +33,7 @@ import type { World } from "./world.ts";
 /** A node that may not lead any more has heard so, and everybody else too, within a delivery (200 ms) and the API's 10 s. */
 const STOP_WINDOW_MS = 11_000;
 /** One seed in so many waits for the longest that agreeing may take, be it agreed already: what comes late is seen there. */
-const WAITS_LONGEST = 12;
+const WAITS_LONGEST = 30;
 
 export function installCheckers(world: World, scenario: Scenario, findings: Findings): void {
   const { judges } = scenario;

@@ -51,8 +51,8 @@ export interface Scenario {
   readonly whole?: { readonly oneIn: number; readonly limits?: PlanLimits; readonly activeMs?: number };
 }
 
-/** Everybody has started and settled (10 s) when faults begin. */
-export const FAULTS_FROM_MS = 15_000;
+/** Everybody has started (2 s) and settled (10 s) when faults begin. */
+export const FAULTS_FROM_MS = 13_000;
 
 /** Most faults show in small worlds, which are cheap: in the time of a big one, many are seen. */
 const SMALL: PlanLimits = { nodes: [3, 3, 3, 3, 3, 3, 5, 5, 7], services: [1, 1, 1, 2, 2, 4, 10], closeLookMs: 50 };
@@ -75,7 +75,7 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: [crashFault, crashFault, freezeFault, stallFault, garbageFault, terminateFault([0, 2_000, 10_000])],
     mostFaults: 4,
     isPlannedOnly: false,
-    activeMs: 20_000,
+    activeMs: 17_000,
   },
   {
     name: "network",
@@ -83,7 +83,7 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: [lossFault, mildLossFault, burstLossFault, reorderFault, cutFault, cutFault, clockFault, mildStallFault],
     mostFaults: 4,
     isPlannedOnly: false,
-    activeMs: 20_000,
+    activeMs: 17_000,
   },
   {
     name: "links",
@@ -91,7 +91,7 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: [linkFault, linkFault, cordonFault, mildStallFault],
     mostFaults: 4,
     isPlannedOnly: false,
-    activeMs: 20_000,
+    activeMs: 17_000,
   },
   {
     name: "swarm",
@@ -115,7 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     mostFaults: 6,
     isPlannedOnly: false,
-    activeMs: 20_000,
+    activeMs: 17_000,
   },
   {
     name: "failover",
@@ -124,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 3,
     isPlannedOnly: false,
     judges: 4,
-    activeMs: 50_000,
+    activeMs: 32_000,
   },
   {
     name: "steady",
@@ -133,7 +133,7 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 6,
     isPlannedOnly: false,
     judges: 6,
-    activeMs: 40_000,
+    activeMs: 25_000,
   },
   {
     name: "isolated",
@@ -163,7 +163,7 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 5,
     isPlannedOnly: false,
     judges: 9,
-    activeMs: 40_000,
+    activeMs: 28_000,
   },
   {
     name: "sticky",
@@ -206,7 +206,7 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 6,
     isPlannedOnly: false,
     judges: 17,
-    activeMs: 30_000,
+    activeMs: 20_000,
   },
   {
     name: "changes",
@@ -228,7 +228,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     mostFaults: 6,
     isPlannedOnly: false,
-    activeMs: 25_000,
+    activeMs: 17_000,
   },
   {
     name: "keys",
@@ -248,12 +248,12 @@ export const SCENARIOS: readonly Scenario[] = [
     mostFaults: 4,
     isPlannedOnly: false,
     judges: 14,
-    activeMs: 30_000,
+    activeMs: 20_000,
   },
   {
     name: "large",
     // More members than any of the rest has, at a hundredth of the price of 30.
-    limits: { nodes: [9, 10], services: [1, 2], closeLookMs: 200 },
+    limits: { nodes: [8, 9], services: [1], closeLookMs: 200 },
     faults: [cordonFault, crashFault, terminateFault([10_000]), linkFault],
     mostFaults: 3,
     isPlannedOnly: false,

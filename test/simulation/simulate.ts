@@ -12,10 +12,10 @@ import { World } from "./world.ts";
 import { drawPlan, type WorldPlan } from "./world-plan.ts";
 
 /** After settling. */
-const JUDGED_MS = 4_000;
-/** One seed in five is watched for longer: six seconds after everybody agrees there is silence (invariant 20). */
+const JUDGED_MS = 2_000;
+/** One seed in ten is watched for longer: six seconds after everybody agrees there is silence (invariant 20). */
 const SILENCE_JUDGED_MS = 9_000;
-const SILENCE_JUDGED = 5;
+const SILENCE_JUDGED = 10;
 const STARTS_WITHIN_MS = 2_000;
 /** A run whose faults keep it from settling longer than this, when they are over, is a fault of the world. */
 const LONGEST_MS = 360_000;
