@@ -25,7 +25,7 @@ describe("MetalLB's behaviours: metrics", () => {
         await trial.apply(...objects);
         const token = await tokenOf(scene());
         await trial.start();
-        const leader = await trial.ledBy(scene().nodes);
+        const leader = await trial.ledByFirst();
         const others = scene().nodes.filter((node) => node !== leader);
         for (const ip of trial.addresses) {
           const labels = [

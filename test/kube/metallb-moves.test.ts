@@ -24,7 +24,7 @@ describe("MetalLB's behaviours: moves", () => {
     "a speaker that is deleted and may not come back moves its addresses; they return with it",
     async (trial) => {
       await trial.start();
-      const leader = await trial.ledBy(trial.hashOrder().slice(0, 1));
+      const leader = await trial.ledByFirst();
       await whileTainted(scene(), leader, async () => {
         const { kube } = scene();
         const pod = await speakerPod(kube.cluster, kube.node(leader));
@@ -39,7 +39,7 @@ describe("MetalLB's behaviours: moves", () => {
 
 async function movesAwayAndBack(trial: Trial, whileSo: While): Promise<void> {
   await trial.start();
-  const leader = await trial.ledBy(trial.hashOrder().slice(0, 1));
+  const leader = await trial.ledByFirst();
   await whileSo(trial.scene, leader, async () => {
     const [next = ""] = othersThan(trial, leader);
     await trial.ledBy([next]);

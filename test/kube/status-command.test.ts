@@ -17,7 +17,7 @@ describe("kubectl arpeggio on a cluster", () => {
   together(scene, {
     "status and why name the node that answers": async (trial) => {
       await trial.start();
-      const leader = await trial.ledBy(scene().nodes);
+      const leader = await trial.ledByFirst();
       const why = await arpeggio(["why", trial.ipv6]);
       expect(why.output).to.include(`leader   ${leader} for `);
       expect(why.output).to.match(/\nall 3 speakers say the same\n$/);

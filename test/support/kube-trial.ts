@@ -17,10 +17,10 @@ export interface L2Status {
 }
 
 export interface KubeEvent {
+  readonly metadata: { readonly resourceVersion: string };
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  readonly lastTimestamp: string;
   readonly source: { readonly component?: string };
 }
 
@@ -147,6 +147,11 @@ export class Trial {
     });
   }
 
+  /** Until the first by MetalLB's hash does: another one may have led for a moment before, if it heard of the address earlier. */
+  ledByFirst(): Promise<string> {
+    return this.ledBy(this.hashOrder().slice(0, 1));
+  }
+
   /** Until nobody answers for any address of the test. */
   async ledByNobody(link = "eth0", timeoutMs = 20_000): Promise<void> {
     await this.until(`nobody answers for ${this.ipv4} and ${this.ipv6}`, timeoutMs, async () => {
@@ -186,7 +191,8 @@ export class Trial {
       path,
       query: { fieldSelector },
     });
-    return items.toSorted((a, b) => (a.lastTimestamp < b.lastTimestamp ? -1 : 1));
+    // Their times are whole seconds.
+    return items.toSorted((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion));
   }
 
   /** Asks again and again; not so often that twenty tests at a time keep the machine from working. */
