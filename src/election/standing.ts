@@ -61,6 +61,8 @@ export interface StandingState {
   readonly readySinceMs?: number;
   readonly settlesUntilMs: number;
   readonly others: readonly MemberView[];
+  /** Whom a node that is ready for less than 5 s has seen: who is lost meanwhile, and comes back, is no cluster that it joins. */
+  readonly metWhileYoung: ReadonlySet<NodeName>;
   readonly merge?: Merge;
   readonly node?: NodeFacts;
   /** The Kubernetes API has no Node object of this name. */
@@ -79,6 +81,7 @@ export function initialStanding(options: StandingOptions, timing = RETURN_TIMING
     hasJoined: false,
     settlesUntilMs: Number.NEGATIVE_INFINITY,
     others: [],
+    metWhileYoung: new Set(),
     lacksNode: false,
     isAskedToStepDown: false,
     isLeaving: false,
@@ -211,20 +214,22 @@ function remember(state: StandingState, run: PastRun, nowMs: number): StandingSt
   return { ...state, troubles: troublesAfter(run, nowMs) };
 }
 
-/** A node that is ready for less than 5 s joins the cluster that it meets; an older one is a side of a merge. */
+/** A node that is ready for less than 5 s joins the cluster that it meets; an older one, or one that meets whom it has lost, is a side of a merge. */
 function meet(state: StandingState, others: readonly MemberView[], nowMs: number): StandingState {
-  const next = { ...state, others };
+  const isYoung = readySecondsOf(state, nowMs) < ESTABLISHED_SECONDS;
+  const metWhileYoung = isYoung ? withNames(state.metWhileYoung, others) : state.metWhileYoung;
+  const next = { ...state, others, metWhileYoung };
   if (state.readySinceMs === undefined) return next;
   const known = new Set(state.others.map(({ name }) => name));
   const newcomers = others.filter((member) => !known.has(member.name) && isEstablished(member));
-  if (readySecondsOf(state, nowMs) < ESTABLISHED_SECONDS) {
+  if (isYoung && newcomers.some(({ name }) => !state.metWhileYoung.has(name))) {
     const isSettling = nowMs < state.settlesUntilMs;
-    return newcomers.length === 0 || isSettling ? next : { ...next, settlesUntilMs: nowMs + state.timing.settleMs };
+    return isSettling ? next : { ...next, settlesUntilMs: nowMs + state.timing.settleMs };
   }
-  const side = [state.options.name, ...state.others.filter(isEstablished).map(({ name }) => name)];
+  const founders = state.others.filter((member) => isYoung || isEstablished(member));
   const merge = mergeOf(
     state.merge,
-    side,
+    [state.options.name, ...founders.map(({ name }) => name)],
     newcomers.map(({ name }) => name),
     nowMs,
   );
@@ -233,6 +238,12 @@ function meet(state: StandingState, others: readonly MemberView[], nowMs: number
     ? Math.max(state.settlesUntilMs, merge.begunMs + state.timing.settleMs)
     : state.settlesUntilMs;
   return { ...next, merge, settlesUntilMs };
+}
+
+/** The same set while it has them all. */
+function withNames(names: ReadonlySet<NodeName>, members: readonly MemberView[]): ReadonlySet<NodeName> {
+  const more = members.filter(({ name }) => !names.has(name));
+  return more.length === 0 ? names : new Set([...names, ...more.map(({ name }) => name)]);
 }
 
 function isEstablished({ word }: MemberView): boolean {

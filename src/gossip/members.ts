@@ -67,6 +67,8 @@ export class Members {
     const verdict = judgeSuspect(known, suspect, suspicion !== undefined, this.#judge());
     switch (verdict.kind) {
       case "ignore":
+        // The accuser missed our latest word: that refutes as well as a new one would.
+        if (verdict.why === "stale" && core.isSelf(suspect.node) && !core.isLeaving) this.announceSelfTo(suspect.from);
         return;
       case "confirm":
         if (suspicion?.confirm(suspect.from) === true) core.broadcast(suspect.node, suspect);
@@ -77,6 +79,20 @@ export class Members {
         if (known !== undefined) this.#acceptSuspect(known, suspect);
         return;
     }
+  }
+
+  /**
+   * A suspect that is heard is told at once, so that it can refute. memberlist tells it with the next ping, which may come after the verdict: a
+   * node whose cable was out for 3 s suspects others meanwhile, probes slowly afterwards, and was seen to hold them dead 4 s after it had
+   * begun to, though it had heard them for two.
+   */
+  heard(from: Endpoint): void {
+    const core = this.#core;
+    if (this.#suspicions.size === 0 || core.isLeaving) return;
+    const member = core.table.at(from);
+    if (member === undefined || this.#suspicions.get(member.name)?.isToBeTold(core.nowMs) !== true) return;
+    const { name: node, incarnation } = member;
+    core.sendParts(member, [encodeMessage({ kind: "suspect", node, incarnation, from: core.self.name })]);
   }
 
   /** `finished` is called when the broadcast has been sent often enough. */

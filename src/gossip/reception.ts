@@ -47,6 +47,7 @@ export class Reception {
       this.#parts.heal.heard(from, message.kind === "ping" ? message.source?.node : undefined);
       this.#message(from, message);
     }
+    this.#parts.members.heard(from);
   }
 
   #message(from: Endpoint, message: DatagramMessage): void {

@@ -29,12 +29,16 @@ export function suspicionMs(limits: SuspicionLimits, confirmations: number): num
   return Math.max(leastMs, Math.floor(greatestMs - (greatestMs - leastMs) * share));
 }
 
+/** Between two times that a suspect which is heard is told. */
+const TELL_INTERVAL_MS = 200;
+
 /** One running suspicion. */
 export class Suspicion {
   readonly #limits: SuspicionLimits;
   /** The first accuser is among them, so that it cannot confirm itself. */
   readonly #accusers = new Set<string>();
   #startMs: number;
+  #toldMs = Number.NEGATIVE_INFINITY;
 
   constructor(limits: SuspicionLimits, accuser: string, startMs: number) {
     this.#limits = limits;
@@ -59,6 +63,13 @@ export class Suspicion {
   confirm(accuser: string): boolean {
     if (this.confirmations >= this.#limits.confirmationsWanted || this.#accusers.has(accuser)) return false;
     this.#accusers.add(accuser);
+    return true;
+  }
+
+  /** Whether the suspect, which was heard just now, is to be told what it is held for. */
+  isToBeTold(nowMs: number): boolean {
+    if (nowMs - this.#toldMs < TELL_INTERVAL_MS) return false;
+    this.#toldMs = nowMs;
     return true;
   }
 

@@ -132,6 +132,14 @@ describe("standing: settling", () => {
     expect(flagsAfter([...FOUNDED, meets(2_000, ...old("n2"))], 2_000)).to.deep.equal(["ready", "settling"]);
   });
 
+  it("does not happen to founders who lose one of theirs for a moment and meet it again, but to that one", () => {
+    const founded = joinsAt(...young("n2", "n3"));
+    const survivor = [...founded, meets(1_000, ...young("n2")), meets(4_900, ...young("n2"), ...old("n3"))];
+    expect(flagsAfter(survivor, 4_900)).to.deep.equal(["ready"]);
+    const lost = [...founded, meets(1_000), meets(4_900, ...old("n2", "n3"))];
+    expect(flagsAfter(lost, 4_900)).to.deep.equal(["ready", "settling"]);
+  });
+
   it("does not last longer because the cluster is heard of in pieces", () => {
     const steps = [...joinsAt(...old("n2")), meets(2_000, ...old("n2", "n3"))];
     expect(flagsAfter(steps, 100 + RETURN_TIMING.settleMs)).to.deep.equal(["ready"]);

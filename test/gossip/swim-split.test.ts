@@ -13,6 +13,7 @@ import {
   nodeAt,
   viewOf,
 } from "./cluster.ts";
+import { aliveOf, endpointOf, messagesIn, SingleSwim } from "./single-swim.ts";
 
 /** Compression takes most of the time of a long run, and changes nothing here. */
 const PLAIN = { ...TIMING_PRESETS.lan, compresses: false };
@@ -77,6 +78,55 @@ describe("a split cluster", () => {
 });
 
 describe("a suspicion", () => {
+  it("of a node that is cut off again and again for a moment holds none of the others dead", function () {
+    this.timeout(60_000);
+    for (let seed = 1; seed <= 20; seed++) {
+      const cluster = formed(3, { seed, timing: PLAIN });
+      for (let round = 0; round < 10; round++) {
+        split(cluster, 1);
+        cluster.run(3_000);
+        cluster.network.mendAll();
+        cluster.run(3_000);
+      }
+      const [cutOff, ...others] = cluster.nodes;
+      for (const node of cluster.nodes) {
+        for (const { name } of others)
+          expect(changeAt(node, "dead", name), `${name}, seed ${seed}`).to.equal(undefined);
+      }
+      expect(cutOff?.told.length).to.be.above(0);
+    }
+  });
+
+  it("of an older incarnation is answered with the latest word, which ends it", () => {
+    const single = new SingleSwim(3);
+    single.meet(2);
+    single.tell({ kind: "set-meta", meta: Uint8Array.of(1), isUrgent: true });
+    const ownIncarnation = () => single.swim.members().find(({ name }) => name === "n1")?.incarnation ?? 0;
+    const incarnation = ownIncarnation();
+    const effects = single.hear(2, { kind: "suspect", node: "n1", incarnation: incarnation - 1, from: "n2" });
+    const words = messagesIn(effects, "alive").map(({ to, message }) => [to, message.node, message.incarnation]);
+    expect(words).to.deep.equal([[endpointOf(2), "n1", incarnation]]);
+    expect(ownIncarnation()).to.equal(incarnation);
+  });
+
+  it("is told to the suspect as soon as that is heard, though not with every datagram", () => {
+    const single = new SingleSwim(3);
+    single.meet(2, 3);
+    const toldAt = (durationMs: number) => {
+      single.run(durationMs);
+      const effects = single.hear(2, { kind: "nack", seqNo: 77 });
+      return messagesIn(effects, "suspect").map(({ to, message }) => [to, message]);
+    };
+    expect(toldAt(0)).to.deep.equal([]);
+    single.hear(3, { kind: "suspect", node: "n2", incarnation: 1, from: "n3" });
+    const told = [endpointOf(2), { kind: "suspect", node: "n2", incarnation: 1, from: "n1" }];
+    expect(toldAt(0)).to.deep.equal([told]);
+    expect(toldAt(199)).to.deep.equal([]);
+    expect(toldAt(1)).to.deep.equal([told]);
+    single.hear(2, aliveOf(2, { incarnation: 2 }));
+    expect(toldAt(200)).to.deep.equal([]);
+  });
+
   it("is refuted by a process that stood still, which stays a member", () => {
     const cluster = formed(3, { seed: 2 });
     const [frozen, witness] = [nodeAt(cluster, 0), nodeAt(cluster, 1)];
