@@ -40,7 +40,10 @@ describe("simulation: hours of loss and stalls", () => {
     const result = await resultOf(plan);
     expect(result.missed).to.deep.equal([]);
     expect(new Set(result.takeovers.map(({ fault }) => fault)).size).to.equal(3);
-    // At once, unless whoever takes over stands still just then itself.
+    const unstalled = await resultOf({ ...plan, stallMs: 0 });
+    expect(unstalled.missed).to.deep.equal([]);
+    for (const { noticedMs, takenMs } of unstalled.takeovers) expect(takenMs - noticedMs).to.be.within(0, 100);
+    // Whoever takes over may stand still just then itself.
     for (const { noticedMs, takenMs } of result.takeovers) {
       expect(takenMs - noticedMs).to.be.within(0, plan.stallMs + 10);
     }
